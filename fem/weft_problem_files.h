@@ -44,7 +44,8 @@ weft_status weft_problem_resume_choices(const char *path, weft_problem_options *
 
 typedef struct weft_problem_files weft_problem_files;
 /** Check the names, and continue from a checkpoint.
- *  problem, transient  of weft_problem_in_time; borrowed, as is options
+ *  problem, transient  of weft_problem_in_time; borrowed, as is options. Where the transient is divided among ranks, all make
+ *                      files, the first one with the problem on the whole mesh, others with theirs; it writes and reads them
  *  state               of the last step, borrowed: whoever makes steps keeps it. Set where a checkpoint is continued
  *  out                 caller's; weft_problem_files_free, before the transient
  *  Errors              WEFT_ERROR_USAGE: two files have one name, a name ends otherwise, the checkpoint is of a time after

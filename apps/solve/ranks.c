@@ -87,9 +87,6 @@ weft_status solve_ranks_check(solve_options *options, const app_launch *launch, 
         return refuse("--time-step", "steps in time on GPUs are", error);
     if (is_gpu(device) && options->nonlinear)
         return refuse("--nonlinear", "nonlinear problems on GPUs are", error);
-    if (options->time.files.checkpoint || options->time.files.resume)
-        return refuse(options->time.files.checkpoint ? "--checkpoint" : "--resume",
-                      "checkpoints are", error);
     if (run->constraints.n > 0)
         return refuse("--constraints", "constraints are", error);
     if (run->solver.tune > 0)

@@ -137,20 +137,21 @@ void solve_time_clear(solve *run) {
 
 /* ---- the steps ------------------------------------------------------------------------------- */
 
-/* u on the host, without the means of open components */
+/* u on the host, without the means of open components; all ranks call it */
 static weft_status pull(const solve *run, weft_error *error) {
     const double *values = NULL;
     return weft_problem_pull(run->base.problem, &values, error);
 }
 
-/* On several ranks after solve_whole_update. */
+/* On several ranks after solve_whole_update, which has pulled u. */
 static weft_status history_add(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = weft_clock();
     app_run *shown = &solve_shown(run)->base;
     if (!run->time.history.path)
         goto done;
-    TRY(pull(run, error));
+    if (!run->comm)
+        TRY(pull(run, error));
     TRY(app_run_measure_probes(shown, error));
     if (shown->derive)
         TRY(weft_derive_run(shown->derive, run->time.state.t, error));
@@ -207,6 +208,8 @@ static weft_status attend(solve *run, weft_error *error) {
     if ((adds_row && run->options->time.files.history) ||
         (run->options->run.output && weft_problem_files_due(run->time.files)))
         TRY(solve_whole_update(run, error));
+    else if (run->comm && weft_problem_files_keeps(run->time.files))
+        TRY(pull(run, error));
     if (adds_row)
         TRY(history_add(run, error));
     TRY(write_files(run, weft_problem_files_after, error));

@@ -4,6 +4,7 @@
 #include "fem/io/result.h"
 #include "fem/problem/problem.h"
 #include "fem/problem/state.h"
+#include "fem/time/ranks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -113,11 +114,23 @@ done:
     return status;
 }
 
+/* Is the integrator divided among ranks? */
+static bool is_divided(const weft_problem_files *files) {
+    return weft_transient_comm(files->transient) != NULL;
+}
+
+/* Are the files this process's? Of several ranks they are those of the first one. */
+static bool has_files(const weft_problem_files *files) {
+    return weft_comm_rank(weft_transient_comm(files->transient)) == 0;
+}
+
 /* The state with its numbers, [WEFT_TRANSIENT_NUMBERS]. */
 static weft_state state_of(const weft_problem_files *files, double *numbers) {
     weft_state state = {.problem = files->stated,
                         .step = files->state->step,
                         .n_dofs = files->problem->fields.n_dofs,
+                        .divided = is_divided(files) ? files->transient : NULL,
+                        .spaces = has_files(files) ? files->problem->fields.spaces : NULL,
                         .numbers = numbers,
                         .n_numbers = WEFT_TRANSIENT_NUMBERS};
     state.n = weft_transient_lists(files->transient, state.names, state.memories);
@@ -180,7 +193,8 @@ weft_status weft_problem_files_make(weft_problem *problem, weft_transient *trans
     if (weft_records_only(problem->context)) { /* nothing is written */
         files->has_ended = true;
     } else {
-        TRY(check(files, error));
+        if (has_files(files))
+            TRY(check(files, error));
         TRY(state_problem(files, error));
         TRY(resume(files, error));
     }
@@ -224,7 +238,8 @@ static weft_status write_checkpoint(weft_problem_files *files, weft_error *error
     weft_status status = WEFT_OK;
     double numbers[WEFT_TRANSIENT_NUMBERS];
     const weft_state state = state_of(files, numbers);
-    TRY(pull(files, error));
+    if (!is_divided(files))
+        TRY(pull(files, error));
     weft_transient_numbers(files->transient, numbers);
     TRY(weft_state_write(&state, files->options->checkpoint, files->problem->mesh, error));
     files->kept_step = state.step;
@@ -261,9 +276,13 @@ bool weft_problem_files_due(const weft_problem_files *files) {
            is_multiple(files->state->step, files->options->output_every);
 }
 
+bool weft_problem_files_keeps(const weft_problem_files *files) {
+    return files->options->checkpoint && !files->has_ended &&
+           is_multiple(files->state->step, files->options->checkpoint_every);
+}
+
 weft_status weft_problem_files_after(weft_problem_files *files, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_problem_files_options *options = files->options;
     const bool is_due = weft_problem_files_due(files);
     if (files->has_ended)
         goto done;
@@ -271,7 +290,7 @@ weft_status weft_problem_files_after(weft_problem_files *files, weft_error *erro
         files->n_outputs += 1;
     if (is_due)
         TRY(add_output(files, error));
-    if (options->checkpoint && is_multiple(files->state->step, options->checkpoint_every))
+    if (weft_problem_files_keeps(files))
         TRY(write_checkpoint(files, error));
 done:
     return status;

@@ -18,6 +18,8 @@ struct weft_problem_files {
 
 /** Is the present state, after a step, one of the series? */
 bool weft_problem_files_due(const weft_problem_files *files);
+/** Is a checkpoint of it written? */
+bool weft_problem_files_keeps(const weft_problem_files *files);
 /** The options of a series whose first state is that of `state`, for weft_series_check; without its texts. */
 weft_series_options weft_problem_files_series(const weft_problem_files_options *options,
                                               const weft_transient_problem *settings,

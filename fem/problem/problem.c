@@ -1,5 +1,6 @@
 /* Makes a problem of a space, conditions, a form and a load, and solves it. */
 #include "fem/problem/problem.h"
+#include "core/base/fault.h"
 #include "core/base/options.h"
 #include "fem/precondition/precondition.h"
 #include "fem/space/layout.h"
@@ -440,6 +441,9 @@ void weft_problem_move_results(weft_problem *from, weft_problem *to) {
 
 weft_status weft_problem_collect(weft_problem *part, weft_problem *whole, weft_error *error) {
     weft_status status = WEFT_OK;
+    const double *values = NULL;
+    if (!weft_fault("mean_kept"))
+        TRY(weft_problem_pull(part, &values, error)); /* without the means of open components */
     TRY(weft_layout_update(part->fields.layout, part->system.u,
                            error)); /* a method may leave copies behind */
     TRY(weft_layout_collect(part->fields.spaces, part->fields.n, part->system.u_values,

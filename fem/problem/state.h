@@ -14,13 +14,17 @@ typedef struct weft_state {
     int n; /* lists */
     const char *names[WEFT_STATE_LISTS];
     weft_memory *memories[WEFT_STATE_LISTS];
-    int64_t n_dofs; /* of each list */
+    int64_t
+        n_dofs; /* of each list; of the whole on the first of several ranks, which have parts: */
+    const weft_transient *divided; /* whose lists they are; borrowed; NULL: the memories have all */
+    const weft_space *const *spaces; /* of the whole; NULL on other ranks than the first */
     double *
         numbers; /* [n_numbers], borrowed; NULL: none, and the lists are nodal fields, which ParaView shows */
     int64_t n_numbers;
 } weft_state;
 void weft_state_clear(weft_state *state);
-/** Write a checkpoint, or continue from one, which sets step, lists and numbers.
+/** Write a checkpoint, or continue from one, which sets step, lists and numbers. All ranks call it; the first one writes and
+ *  reads the file.
  *  Errors  those of weft_checkpoint_write or weft_checkpoint_read; WEFT_ERROR_MEMORY */
 weft_status weft_state_write(const weft_state *state, const char *path, const weft_mesh *mesh,
                              weft_error *error);

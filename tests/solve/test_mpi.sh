@@ -39,7 +39,7 @@ compare() { # FILE FILE
     python3 - "$1" "$2" <<'END'
 import json, sys
 one, other = (json.load(open(path)) for path in sys.argv[1:])
-for key in ("history", "probes", "integral_u", "energy", "iterations", "error_l2"):
+for key in ("history", "probes", "integral_u", "energy", "iterations", "l2_error"):
     assert one.get(key) == other.get(key), (key, one.get(key), other.get(key))
 assert len(one["history"]) > 5 and len(one["probes"]) == 2 and one["energy"] is not None
 END
@@ -87,6 +87,15 @@ for n in 2 3; do
     ranks "$n" "${heat[@]}" --history "heat-$n.csv" >out 2>errors || fail "heat: $(cat errors)"
     cmp heat.csv "heat-$n.csv" || fail "heat: other steps by $n processes"
 done
+# Checkpoints, which threads and processes continue.
+heat=("$bin/solve" heat.weft --mesh square:8 --initial 'x*y' --dirichlet left=t --probe 0.4,0.3)
+"${heat[@]}" --time 0.1,0.8 --ranks 1 --history heat.csv >out 2>errors || fail "heat: $(cat errors)"
+ranks 3 "${heat[@]}" --time 0.1,0.4 --history first.csv --checkpoint first.vtkhdf >out 2>errors || fail "heat: $(cat errors)"
+cp first.csv second.csv
+ranks 2 "${heat[@]}" --time 0.1,0.8 --history second.csv --resume first.vtkhdf >out 2>errors || fail "heat: $(cat errors)"
+cmp heat.csv second.csv || fail "heat: another continuation by 2 processes"
+"${heat[@]}" --time 0.1,0.8 --history first.csv --resume first.vtkhdf --ranks 4 >out 2>errors || fail "heat: $(cat errors)"
+cmp heat.csv first.csv || fail "heat: another continuation by 4 threads"
 same_bits multigrid "$bin/poisson" --mesh square:96 --source '1+x' --preconditioner multigrid --probe 0.4,0.3 --probe 0.5,0.5
 
 # fails CODE WORDS COMMAND...: one message of Weft, with the words
