@@ -139,6 +139,7 @@ typedef struct weft_entity_dofs {
     int32_t *indices;                /* NULL: they are the space's, or on the device alone */
     bool is_own;                     /* otherwise the connectivity is borrowed from the space */
     struct weft_share *share;        /* of dofs of several spaces, on a part of a mesh; else NULL */
+    unsigned char *marks;            /* of share */
 } weft_entity_dofs;
 /** Nodes of one space; or dofs of several spaces over one mesh: those of the first space (node * components + k),
  *  then those of the second... An entity has all of its side + in this order, then those of -.

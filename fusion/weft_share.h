@@ -12,8 +12,9 @@ extern "C" {
 /** What a rank has of an index set: its elements, and which of them are its own; the others are copies of elements that
  *  other ranks own. Reductions of programs that are compiled `distributed` count what is owned, on all ranks. */
 typedef struct weft_share {
-    weft_comm *comm;    /* borrowed; NULL: one rank */
-    weft_memory *owned; /* uint8_t [n]: 1 or 0; borrowed */
+    weft_comm *comm;            /* borrowed; NULL: one rank */
+    weft_memory *owned;         /* uint8_t [n]: 1 or 0; borrowed */
+    const unsigned char *marks; /* the same on the host, which GPUs' memory is not; borrowed */
     /* on a GPU: int64_t [4 + ranks], through which kernels of ranks exchange sums (kernels/prelude/ranks_cuda.h); borrowed */
     weft_memory *team;
     bool in_kernels; /* they do; else the host joins what ranks have */

@@ -83,10 +83,6 @@ weft_status solve_ranks_check(solve_options *options, const app_launch *launch, 
         return refuse_both(launch, error);
     if (run->ranks == 0 && launch->size == 1)
         return WEFT_OK;
-    if (is_gpu(device) && options->time.text)
-        return refuse("--time-step", "steps in time on GPUs are", error);
-    if (is_gpu(device) && options->nonlinear)
-        return refuse("--nonlinear", "nonlinear problems on GPUs are", error);
     if (run->constraints.n > 0)
         return refuse("--constraints", "constraints are", error);
     if (run->solver.tune > 0)

@@ -7,7 +7,7 @@
 #include <math.h>
 
 const unsigned char *weft_share_owned(const weft_share *share) {
-    return share ? weft_memory_host(share->owned) : NULL;
+    return share ? share->marks : NULL;
 }
 
 weft_comm *weft_share_comm(const weft_share *share) {

@@ -163,15 +163,39 @@ weft_status weft_span_count(const weft_spans *spans, const weft_span *v, int64_t
     return weft_comm_sum(weft_share_comm(spans->share), out, error);
 }
 
+/* Copies of lists that are on a GPU.
+ *  out  NULL: the host has the list */
+static weft_status read_lists(const weft_span *v, const weft_memory *x, const operation *o,
+                              double *out[2], weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_memory *const lists[2] = {o->v ? NULL : v->vector, o->x ? NULL : x};
+    const size_t bytes = (size_t)(v->last - v->first) * sizeof(double);
+    for (int i = 0; i < 2; ++i) {
+        if (!lists[i])
+            continue;
+        out[i] = malloc(bytes + 1);
+        if (!out[i])
+            TRY(weft_out_of_memory(error, "sums of ranks"));
+        TRY(weft_memory_read(lists[i], (size_t)v->first * sizeof(double), out[i], bytes, error));
+    }
+done:
+    return status;
+}
+
 /* Of the entries that this rank owns, then of all ranks. */
-static weft_status sum_of_ranks(const weft_spans *spans, const weft_span *v, const operation *o,
-                                weft_span_sums *out, weft_error *error) {
+static weft_status sum_of_ranks(const weft_spans *spans, const weft_span *v, const weft_memory *x,
+                                const operation *o, weft_span_sums *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const unsigned char *owned = weft_share_owned(spans->share) + v->first;
     weft_exact_sum sums[2] = {weft_exact_zero(), weft_exact_zero()};
     double most = 0, is_nan = 0;
+    operation own = *o;
+    double *lists[2] = {NULL, NULL};
+    TRY(read_lists(v, x, o, lists, error));
+    own.v = lists[0] ? lists[0] : o->v;
+    own.x = lists[1] ? lists[1] : o->x;
     for (int64_t i = 0; i < o->n; ++i) {
-        const double value = owned[i * o->step] ? value_of(o, i) : 0;
+        const double value = owned[i * o->step] ? value_of(&own, i) : 0;
         weft_exact_add(&sums[0], value);
         weft_exact_add(&sums[1], fabs(value));
         most = fmax(most, fabs(value));
@@ -183,6 +207,8 @@ static weft_status sum_of_ranks(const weft_spans *spans, const weft_span *v, con
     *out = (weft_span_sums){weft_exact_value(&sums[0]), weft_exact_value(&sums[1]),
                             is_nan > 0 ? NAN : most};
 done:
+    free(lists[0]);
+    free(lists[1]);
     return status;
 }
 
@@ -233,7 +259,7 @@ weft_status weft_span_sum(weft_spans *spans, const weft_span *v, weft_span_sum_k
     *out = (weft_span_sums){0, 0, 0};
     o.parts = parts;
     if (spans->share) {
-        status = sum_of_ranks(spans, v, &o, out, error);
+        status = sum_of_ranks(spans, v, x, &o, out, error);
         goto done;
     }
     if (o.n == 0 || (!spans->setup && !o.v))

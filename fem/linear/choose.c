@@ -292,12 +292,15 @@ static weft_status refuse_on_ranks(const weft_linear *linear, weft_error *error)
         goto done;
     const char *what =
         options->assembly == WEFT_ASSEMBLY_SYMMETRIC ? weft_assembly_name(WEFT_ASSEMBLY_SYMMETRIC)
+        : strcmp(option, "--method") == 0            ? "gmres and GPUs"
         : options->preconditioner >= 0 ? weft_preconditioner_about(options->preconditioner)->name
                                        : "full multigrid";
     status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                             "several ranks do not compute with %s yet", what);
     weft_error_location(error, option, NULL, 0, 0);
-    weft_error_hint(error, "leave out --ranks, or use jacobi, multigrid or aggregation");
+    weft_error_hint(error, strcmp(option, "--method") == 0
+                               ? "use bicgstab, or minres where the matrix is symmetric"
+                               : "leave out --ranks, or use jacobi, multigrid or aggregation");
 done:
     return status;
 }

@@ -246,13 +246,18 @@ void weft_linear_choose_method(weft_linear *linear, bool is_symmetric, bool is_m
     const bool is_auto = requested == WEFT_AUTO;
     weft_problem_choice *choice = &linear->choice;
     const bool any_sign = linear->is_saddle || has_any_sign(choice->preconditioner);
+    /* GPUs of ranks do not add up the products with all of its vectors */
+    const bool has_no_basis =
+        choice->basis_is_too_large ||
+        (linear->context->comm &&
+         weft_device_limits(linear->context->device)->execution == WEFT_EXECUTION_SIMT);
     char *reason = choice->method_reason;
     const size_t size = sizeof choice->method_reason;
-    choice->method = !is_auto                     ? (weft_method)requested
-                     : is_symmetric && !is_mixed  ? WEFT_METHOD_CG
-                     : is_symmetric && !any_sign  ? WEFT_METHOD_MINRES
-                     : choice->basis_is_too_large ? WEFT_METHOD_BICGSTAB
-                                                  : WEFT_METHOD_GMRES;
+    choice->method = !is_auto                    ? (weft_method)requested
+                     : is_symmetric && !is_mixed ? WEFT_METHOD_CG
+                     : is_symmetric && !any_sign ? WEFT_METHOD_MINRES
+                     : has_no_basis              ? WEFT_METHOD_BICGSTAB
+                                                 : WEFT_METHOD_GMRES;
     if (!is_auto)
         (void)weft_print(reason, size, "as requested");
     else if (is_symmetric)

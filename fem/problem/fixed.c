@@ -194,19 +194,6 @@ weft_status weft_problem_check_ranks(const weft_problem *problem, weft_error *er
     return status;
 }
 
-/* GPUs of ranks solve for one function that is fixed. */
-static weft_status check_on_gpus(const weft_problem *problem, bool is_fixed, weft_error *error) {
-    const weft_limits *limits = weft_device_limits(problem->context->device);
-    if (limits->execution != WEFT_EXECUTION_SIMT || (problem->fields.n == 1 && is_fixed))
-        return WEFT_OK;
-    return weft_error_refuse(
-        error, WEFT_ERROR_UNSUPPORTED,
-        problem->fields.n > 1
-            ? "problems of several functions are not computed on GPUs of ranks yet"
-            : "on GPUs of ranks each component needs given values somewhere",
-        "use ranks on the host, or one GPU");
-}
-
 /* Several ranks do not look for rigid motions: each component must have given values in some part, or weak terms, or be one
  * constant of a scalar. */
 static weft_status check_on_ranks(weft_problem *problem, weft_error *error) {
@@ -215,7 +202,6 @@ static weft_status check_on_ranks(weft_problem *problem, weft_error *error) {
     const int c = weft_space_components(fields->space);
     bool given[WEFT_VALUES_MAX] = {false}, all_given = true;
     TRY(weft_problem_check_ranks(problem, error));
-    TRY(check_on_gpus(problem, true, error));
     if (fields->n > 1) {
         status = weft_nullspace_find(&problem->system, error);
         goto done;
@@ -228,7 +214,6 @@ static weft_status check_on_ranks(weft_problem *problem, weft_error *error) {
         given[k] = found > 0;
         all_given &= given[k];
     }
-    TRY(check_on_gpus(problem, all_given, error));
     if (!all_given)
         status = check_constants(problem, given, error);
     if (status == WEFT_ERROR_INPUT && c > 1)

@@ -359,8 +359,10 @@ weft_status weft_nullspace_remove(weft_assembled *system, weft_error *error) {
     if (system->open.n > 0) {
         TRY(weft_spans_make(system->fields->context->device, 0, 0, &spans, error));
         weft_spans_share(spans, share_of(system));
-        if (system->fields->layout)
+        if (system->fields->layout) {
             TRY(weft_layout_update(system->fields->layout, system->u, error));
+            TRY(weft_vector_pull(system->u, system->u_values, system->fields->n_dofs, error));
+        }
     }
     for (int m = 0; m < system->open.n; ++m) {
         const int k = system->open.values[m];

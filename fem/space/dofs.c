@@ -90,6 +90,8 @@ static weft_status share_dofs(const weft_space *const *spaces, int n, int64_t n_
     out->share->comm = part->comm;
     TRY(weft_memory_make(device, (size_t)n_dofs, &out->share->owned, error));
     TRY(weft_memory_write(out->share->owned, 0, all, (size_t)n_dofs, error));
+    out->share->marks = out->marks = all;
+    all = NULL;
     TRY(weft_connectivity_share(out->connectivity, out->share, error));
 done:
     free(all);
@@ -174,5 +176,6 @@ void weft_entity_dofs_free(weft_entity_dofs *dofs) {
     if (dofs->share)
         weft_memory_free(&dofs->share->owned);
     free(dofs->share);
+    free(dofs->marks);
     *dofs = (weft_entity_dofs){0};
 }

@@ -13,12 +13,12 @@
 enum { BLOCKS_MOST = 1024, BLOCK_CELLS = 1024 };
 
 /* The vertices, or the functions of a Lagrange element of the map's degree, interpolate the map. Where cells take so much memory that the device
- * may have lost them, they are not written there again. */
+ * may have lost them, they are not written there again. Ranks add what they own without rounding, on the host. */
 bool cells_integrate_on_device(const weft_space *space) {
     const weft_element *element = weft_space_element(space);
     const weft_limits *limits = weft_device_limits(weft_space_device(space));
     const int64_t places = weft_space_mesh(space)->n_cells * element->n_nodes;
-    return weft_setup_on_device(weft_space_device(space)) &&
+    return weft_setup_on_device(weft_space_device(space)) && !weft_space_mesh(space)->part &&
            weft_connectivity_ranges(limits, (size_t)places) == 1 &&
            weft_family_about(element->family)->is_lattice &&
            element->degree >= (weft_space_mesh(space)->curve ? 2 : 1);

@@ -202,6 +202,7 @@ static weft_status update_share(void *user, weft_memory *list, bool single, weft
 static void set_share(weft_layout *layout) {
     layout->share = (weft_share){.comm = layout->comm,
                                  .owned = layout->memory,
+                                 .marks = layout->owned,
                                  .team = weft_team_memory(layout->team),
                                  .in_kernels = weft_team_in_kernels(layout->team),
                                  .update = update_share,

@@ -30,8 +30,9 @@ struct weft_space {
     /* those of `cells`, once they have been read: without a lock, as callers ask for each cell */
     _Atomic(const int32_t *) read_cells;
     weft_memory *x;
-    weft_share share;  /* of nodes, where the mesh is the part of a rank */
-    bool is_on_device; /* own_x is still to be read */
+    weft_share share;     /* of nodes, where the mesh is the part of a rank */
+    unsigned char *marks; /* its marks */
+    bool is_on_device;    /* own_x is still to be read */
     pthread_mutex_t reading;
 };
 
@@ -265,6 +266,8 @@ static weft_status share_nodes(weft_space *space, weft_error *error) {
     space->share.in_kernels = weft_team_in_kernels(part->team);
     TRY(weft_memory_make(space->device, (size_t)space->n_nodes, &space->share.owned, error));
     TRY(weft_memory_write(space->share.owned, 0, owned, (size_t)space->n_nodes, error));
+    space->share.marks = space->marks = owned;
+    owned = NULL;
     TRY(weft_space_share(space, space->cells, error));
 done:
     free(owners);
@@ -319,6 +322,7 @@ void weft_space_free(weft_space **space) {
     weft_connectivity_free(&(*space)->cells);
     weft_memory_free(&(*space)->x);
     weft_memory_free(&(*space)->share.owned);
+    free((*space)->marks);
     weft_element_free(&(*space)->element);
     free((*space)->own_cells);
     free((*space)->own_x);

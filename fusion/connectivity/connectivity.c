@@ -119,6 +119,7 @@ void weft_connectivity_free(weft_connectivity **connectivity) {
         return;
     weft_connectivity_copy *form = (*connectivity)->forms;
     weft_memory_free(&(*connectivity)->from_share.owned);
+    free((*connectivity)->from_marks);
     while (form) {
         weft_connectivity_copy *next = form->next;
         weft_memory_free(&form->interleaved);
@@ -174,10 +175,16 @@ weft_status weft_connectivity_share(weft_connectivity *connectivity, const weft_
     TRY(weft_memory_make(connectivity->device, n, &owned, error));
     TRY(weft_memory_write(owned, 0, of_from, n, error));
     weft_memory_free(&connectivity->from_share.owned);
-    connectivity->from_share = (weft_share){
-        .comm = to->comm, .owned = owned, .team = to->team, .in_kernels = to->in_kernels};
+    free(connectivity->from_marks);
+    connectivity->from_share = (weft_share){.comm = to->comm,
+                                            .owned = owned,
+                                            .marks = of_from,
+                                            .team = to->team,
+                                            .in_kernels = to->in_kernels};
+    connectivity->from_marks = of_from;
     connectivity->to_share = to;
     owned = NULL;
+    of_from = NULL;
 done:
     weft_memory_free(&owned);
     free(of_to);

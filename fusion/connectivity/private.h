@@ -15,6 +15,7 @@ struct weft_connectivity {
     int64_t n_from, n_to;
     int width;
     weft_share from_share;         /* owned: NULL: not known */
+    unsigned char *from_marks;     /* its marks */
     const weft_share *to_share;    /* borrowed; NULL: not known */
     weft_memory *plain;            /* NULL, or the indices on the device */
     weft_connectivity_copy *forms; /* this and the following: NULL until first asked for */

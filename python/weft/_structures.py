@@ -362,7 +362,8 @@ class weft_time_scheme_info(Structure):
 
 
 class weft_entity_dofs(Structure):
-    _fields_ = [("connectivity", c_void_p), ("indices", POINTER(c_int32)), ("is_own", c_bool), ("share", c_void_p)]
+    _fields_ = [("connectivity", c_void_p), ("indices", POINTER(c_int32)), ("is_own", c_bool), ("share", c_void_p),
+                ("marks", c_void_p)]
 
 
 class weft_ufl_subspace(Structure):
