@@ -1,5 +1,6 @@
 /* Compiles the scripts of forms, binds them, and logs the plans. */
 #include "fem/form/form.h"
+#include "fusion/weft_share.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -240,6 +241,16 @@ weft_compile_options weft_form_vector_options(const weft_context *context, const
  * for Q2-Q1 on hexahedra, whose matrix of 4e6 entries takes 0.1 s. */
 static const double ENTRIES_ONCE = 1e7;
 
+/* Elements of a connectivity, of all ranks. */
+static weft_status count_elements(const weft_context *context, const weft_form *form, int64_t *out,
+                                  weft_error *error) {
+    const weft_share *share = weft_connectivity_from_share(form->dofs);
+    *out = weft_connectivity_from(form->dofs);
+    for (int64_t i = 0, n = *out; share && i < n; ++i)
+        *out -= !share->marks[i];
+    return weft_comm_sum(context->comm, out, error);
+}
+
 weft_status weft_compiled_make_addto(weft_context *context, const weft_form *form,
                                      weft_connectivity *rows, bool is_first, weft_scatter scatter,
                                      weft_compiled *out, weft_error *error) {
@@ -248,8 +259,6 @@ weft_status weft_compiled_make_addto(weft_context *context, const weft_form *for
     const char *const tails[] = {"continue_matrix.weft",
                                  blocks ? "matrix_blocks.weft" : "matrix.weft"};
     const weft_parameter width = {"block_rows", weft_connectivity_width(rows)};
-    const double entries =
-        (double)weft_connectivity_from(rows) * (double)width.value * (double)width.value;
     weft_parameter storage[WEFT_PARAMETERS_MAX];
     weft_fragment fragments[3] = {{form->name, form->text}};
     weft_compile_options options = weft_form_options(form);
@@ -257,7 +266,10 @@ weft_status weft_compiled_make_addto(weft_context *context, const weft_form *for
     for (int i = is_first; i < 2; ++i)
         fragments[n++] = (weft_fragment){tails[i], weft_fem_script(tails[i])};
     options.scatter = scatter;
-    options.runs_once = entries < ENTRIES_ONCE;
+    int64_t n_elements = 0;
+    TRY(count_elements(context, form, &n_elements, error));
+    options.runs_once =
+        (double)n_elements * (double)width.value * (double)width.value < ENTRIES_ONCE;
     if (blocks)
         TRY(weft_options_add(&options, storage, &width, 1, error));
     TRY(weft_compiled_make(context, fragments, n, &options, out, error));

@@ -402,7 +402,9 @@ static weft_status write_map_kernel(const source_writer *plain, const weft_plan_
     const weft_implementation *implementation = kernel->implementation;
     weft_source_head(w, kernel);
     const bool streams = may_stream(w, kernel);
-    if (streams)
+    if (streams && w->options->distributed) /* the compiler may round otherwise in the other case */
+        weft_text_add(w->out, "    const int stream = 1;\n");
+    else if (streams)
         weft_text_add(w->out, "    const int stream = (double)n_elements * %.17g > %.17g;\n",
                       kernel->bytes_stored, (double)WEFT_STREAM_BYTES);
     weft_source_load_uniforms(w, kernel->loads, kernel->n_loads);
