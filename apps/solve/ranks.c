@@ -96,6 +96,7 @@ weft_status solve_take_part(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     app_run *base = &run->base;
     weft_mesh *part = NULL;
+    const double start = weft_clock();
     if (!run->comm)
         goto done;
     TRY(weft_mesh_take_part(run->comm, base->mesh, &part, error));
@@ -109,6 +110,8 @@ weft_status solve_take_part(solve *run, weft_error *error) {
     weft_data_free(&base->data);
     TRY(weft_data_make(base->device, part, &base->data, error));
     base->context.data = base->data;
+    run->ranks.divide = weft_clock() - start;
+    base->seconds.mesh += run->ranks.divide;
 done:
     return status;
 }
@@ -215,7 +218,8 @@ static weft_status compare_ranks(solve *run, weft_error *error) {
                          {all->nodes, all->nodes},
                          {all->cells, all->cells},
                          {all->assembly, all->assembly},
-                         {all->solve, all->solve}};
+                         {all->solve, all->solve},
+                         .divide = out->divide};
     for (int r = 1; r < n; ++r) {
         widen(out->own_nodes, all[r].own_nodes);
         widen(out->nodes, all[r].nodes);
@@ -248,14 +252,14 @@ void solve_ranks_print(const solve *run) {
 bool solve_ranks_json(const solve *run, json_t *root) {
     const solve_ranks *r = &run->ranks;
     return r->n == 0 ||
-           app_json_set(root, "ranks",
-                        json_pack("{s:i, s:s, s:[I,I], s:[I,I], s:[I,I], s:[f,f], s:[f,f]}",
-                                  "number", r->n, "kind", r->kind, "own_nodes",
-                                  (json_int_t)r->own_nodes[0], (json_int_t)r->own_nodes[1], "nodes",
-                                  (json_int_t)r->nodes[0], (json_int_t)r->nodes[1], "cells",
-                                  (json_int_t)r->cells[0], (json_int_t)r->cells[1], "assembly",
-                                  r->assembly[0], r->assembly[1], "solve", r->solve[0],
-                                  r->solve[1]));
+           app_json_set(
+               root, "ranks",
+               json_pack("{s:i, s:s, s:[I,I], s:[I,I], s:[I,I], s:[f,f], s:[f,f], s:f, s:f}",
+                         "number", r->n, "kind", r->kind, "own_nodes", (json_int_t)r->own_nodes[0],
+                         (json_int_t)r->own_nodes[1], "nodes", (json_int_t)r->nodes[0],
+                         (json_int_t)r->nodes[1], "cells", (json_int_t)r->cells[0],
+                         (json_int_t)r->cells[1], "assembly", r->assembly[0], r->assembly[1],
+                         "solve", r->solve[0], r->solve[1], "divide", r->divide, "join", r->join));
 }
 
 /* What the part has counted and knows of the solve; its steps in time become those of the whole. */
@@ -275,11 +279,14 @@ static void move_results(solve *run, solve *all) {
 
 weft_status solve_join_parts(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
+    const double start = weft_clock();
     TRY(compare_ranks(run, error));
     TRY(solve_whole_make(run, error));
     TRY(solve_whole_update(run, error));
-    if (run->all)
+    if (run->all) {
         move_results(run, run->all);
+        run->all->ranks.join = weft_clock() - start;
+    }
 done:
     return status;
 }

@@ -118,7 +118,8 @@ static weft_status measure(solve *run, weft_error *error) {
     TRY(solve_derive(run, error));
     TRY(app_run_lines_write(&run->base, error));
     if (!run->options->time.text)
-        run->base.seconds.measure = weft_context_clock(&run->base.context) - start;
+        run->base.seconds.measure =
+            weft_context_clock(&run->base.context) - start + run->ranks.join;
     TRY(solve_output_write(run, error));
 done:
     return status;

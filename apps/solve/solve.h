@@ -101,6 +101,8 @@ typedef struct solve_ranks {
     const char *kind;
     int64_t own_nodes[2], nodes[2], cells[2];
     double assembly[2], solve[2];
+    double divide,
+        join; /* seconds in which the first one takes its part, and has the whole solution */
 } solve_ranks;
 
 /** Everything of one run, in the order in which it is made. */
