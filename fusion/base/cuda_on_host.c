@@ -22,10 +22,15 @@ static const char first_instruction[] = "typedef unsigned long long ring_barrier
 static const char behind_instructions[] = "/* The sums of a row in all computing threads";
 
 void weft_cuda_on_host(const char *cuda, weft_text *out) {
-    const char *cut = strstr(cuda, first_instruction);
-    const char *behind = cut ? strstr(cut, behind_instructions) : NULL;
     static const weft_prelude_value none[] = {{NULL, NULL}};
     weft_prelude_write("cuda_on_host.h", none, out);
+    weft_prelude_write("cuda_on_host_run.h", none, out);
+    weft_cuda_on_host_text(cuda, out);
+}
+
+void weft_cuda_on_host_text(const char *cuda, weft_text *out) {
+    const char *cut = strstr(cuda, first_instruction);
+    const char *behind = cut ? strstr(cut, behind_instructions) : NULL;
     while (*cuda != '\0') {
         const char *next = cuda + strlen(cuda);
         int which = -1;

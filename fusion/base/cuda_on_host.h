@@ -1,5 +1,5 @@
 /** Generated CUDA text as C++ that a host runs, for tests without a GPU. In: CUDA text. Out: text for
- *  g++, whose entry `emulate_wide` runs a kernel thread by thread (kernels/prelude/cuda_on_host.h).
+ *  g++, whose entry `emulate_wide` runs a kernel thread by thread (kernels/prelude/cuda_on_host_run.h).
  *
  *  Decision  docs/decisions/0053-cuda-text-runs-on-the-host.md */
 #pragma once
@@ -19,3 +19,6 @@ enum { WEFT_EMULATED_ARGUMENTS = 96, WEFT_EMULATED_ORDERS = 3 };
 
 /** Add the C++ text. */
 void weft_cuda_on_host(const char *cuda, weft_text *out);
+/** The same without the two files of kernels/prelude/ that it starts with: who compiles many texts includes cuda_on_host.h,
+ *  precompiled, and links an object of cuda_on_host_run.h. */
+void weft_cuda_on_host_text(const char *cuda, weft_text *out);

@@ -3,6 +3,7 @@
 #include "core/cache/cache.h"
 #include "core/host/compiler.h"
 #include "core/weft_core.h"
+#include "emulation_compiler.h"
 #include "fusion/base/cuda_on_host.h"
 #include "fusion/base/prelude.h"
 #include "fusion/codegen/codegen.h"
@@ -99,14 +100,8 @@ int batch_run_program(const char *const *arguments) {
 static weft_status run_compiler(const batch *b, const char *const *paths, const char *object,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    const char *cc = getenv("CC"), *c[WEFT_COMPILER_WORDS + WEFT_COMPILER_OPTIONS + 10];
+    const char *cc = getenv("CC"), *arguments[WEFT_COMPILER_WORDS + WEFT_COMPILER_OPTIONS + 10];
     static const char *const fast[] = {"-O0", "-Dalways_inline=unused"};
-    const char *const cpp[] = {
-        "g++",     "-std=c++17", "-O0",      "-w",
-        "-shared", "-fPIC",      "-include", WEFT_SOURCE_DIR "/kernels/prelude/cuda_on_host.h",
-        "-o",      object,       "-x",       "c++",
-        paths[0],  NULL};
-    const char *const *arguments = b->emulated ? cpp : c;
     weft_cache none = {.folder = -1};
     weft_processor processor;
     weft_compiler compiler;
@@ -115,17 +110,17 @@ static weft_status run_compiler(const batch *b, const char *const *paths, const 
     TRY(weft_compiler_find(cc != NULL && cc[0] != '\0' ? cc : "cc", &processor, &none, &compiler,
                            error));
     for (int i = 0; compiler.words[i] != NULL; ++i)
-        c[n++] = compiler.words[i];
+        arguments[n++] = compiler.words[i];
     for (int i = 0; compiler.options[i] != NULL; ++i)
-        c[n++] = compiler.options[i];
+        arguments[n++] = compiler.options[i];
     for (int i = 0; !b->optimised && i < 2; ++i)
-        c[n++] = fast[i];
-    c[n++] = "-o";
-    c[n++] = object;
-    c[n++] = paths[0];
-    c[n++] = paths[1];
-    c[n++] = "-lm";
-    c[n] = NULL;
+        arguments[n++] = fast[i];
+    arguments[n++] = "-o";
+    arguments[n++] = object;
+    arguments[n++] = paths[0];
+    arguments[n++] = paths[1];
+    arguments[n++] = "-lm";
+    arguments[n] = NULL;
     if (batch_run_program(arguments) != 0)
         status = weft_error_set(error, WEFT_ERROR_COMPILER, "%s does not compile the batch",
                                 arguments[0]);
@@ -152,13 +147,11 @@ weft_status batch_compile_own(batch *b, const char *source, const batch_own **ou
         return weft_error_set(error, WEFT_ERROR_IO, "no folder in /tmp can be made");
     snprintf(path, sizeof path, "%s/own.cu", folder);
     snprintf(object, sizeof object, "%s/own.so", folder);
-    const char *const arguments[] = {"g++", "-std=c++17", "-O0", "-w",  "-shared", "-fPIC",
-                                     "-o",  object,       "-x",  "c++", path,      NULL};
-    weft_cuda_on_host(source, &cpp);
+    weft_cuda_on_host_text(source, &cpp);
     file = fopen(path, "w");
     if (cpp.failed || file == NULL || fputs(cpp.data, file) < 0 || fclose(file) != 0)
         TRY(weft_error_set(error, WEFT_ERROR_IO, "%s cannot be written", path));
-    if (batch_run_program(arguments) != 0)
+    if (emulation_run_compiler(path, object, NULL) != 0)
         TRY(weft_error_set(error, WEFT_ERROR_COMPILER, "g++ does not compile %s", path));
     made.object = dlopen(object, RTLD_NOW | RTLD_LOCAL);
     if (made.object == NULL)
@@ -186,9 +179,11 @@ weft_status batch_compile(weft_device *device, weft_error *error) {
     snprintf(object, sizeof object, "%s/batch.so", folder);
     const char *const paths[] = {first, second};
     TRY(write_file(device, first, 0, error));
-    if (!b->emulated)
+    if (!b->emulated) {
         TRY(write_file(device, second, 1, error));
-    TRY(run_compiler(b, paths, object, error));
+        TRY(run_compiler(b, paths, object, error));
+    } else if (emulation_run_compiler(first, object, NULL) != 0)
+        TRY(weft_error_set(error, WEFT_ERROR_COMPILER, "g++ does not compile the batch"));
     b->object = dlopen(object, RTLD_NOW | RTLD_LOCAL);
     if (b->object == NULL) {
         status = weft_error_set(error, WEFT_ERROR_COMPILER, "%s", dlerror());

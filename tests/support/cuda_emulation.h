@@ -2,6 +2,7 @@
 #ifndef CUDA_EMULATION_H
 #define CUDA_EMULATION_H
 
+#include "emulation_compiler.h"
 #include "fusion/base/cuda_on_host.h"
 #include "test_support.h"
 
@@ -11,25 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /** Run a kernel of the object (dlsym): every block and thread of it. */
 typedef void emulate_function(void *kernel, long long n, void **arguments, unsigned n_blocks,
                               unsigned n_threads, unsigned shared_bytes, int backwards);
-
-/* Without optimisation: compiling takes longer than running, and a GPU gets its code from another compiler. */
-static inline int emulation_run_compiler(const char *source, const char *object) {
-    const pid_t child = fork();
-    if (child == 0) {
-        execlp("g++", "g++", "-std=c++17", "-O0", "-w", "-shared", "-fPIC", "-x", "c++", source,
-               "-o", object, (char *)NULL);
-        _exit(127);
-    }
-    int status = 0;
-    assert_true(child > 0 && waitpid(child, &status, 0) == child);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 /* Skips the test where there is no g++. Threads make kernels at once: their stacks tell their files apart. */
 static inline void emulation_make(const char *cpp, const char *folder, const char *object) {
@@ -40,7 +27,7 @@ static inline void emulation_make(const char *cpp, const char *folder, const cha
     assert_non_null(file);
     fputs(cpp, file);
     assert_int_equal(fclose(file), 0);
-    const int code = emulation_run_compiler(source, made);
+    const int code = emulation_run_compiler(source, made, NULL);
     unlink(source);
     if (code == 127)
         skip_test("no g++ here");
@@ -57,6 +44,9 @@ static inline void emulation_compile(const char *text, void **object, emulate_fu
     weft_cuda_on_host(text, &cpp);
     assert_false(cpp.failed);
     weft_hash(cpp.data, strlen(cpp.data), hash);
+    weft_text_free(&cpp);
+    weft_cuda_on_host_text(text, &cpp);
+    assert_false(cpp.failed);
     mkdir(WEFT_BINARY_DIR "/test-cache", 0777);
     mkdir(folder, 0777);
     snprintf(name, sizeof name, "%s/%s.so", folder, hash);

@@ -1,6 +1,7 @@
 /* A stand-in for NVRTC: CUDA text is compiled by g++ for the host (kernels/prelude/cuda_on_host.h), and fake_cuda.c
  * runs it. Text with instructions of a GPU is refused, as NVRTC refuses what it cannot compile. */
 #include "core/base/file.h"
+#include "emulation_compiler.h"
 #include "fusion/base/cuda_on_host.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter" /* NVRTC's, not ours */
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { COMPILATION = 6, LOG_BYTES = 4000, KERNELS = 512, REGISTERS = 32 };
@@ -88,22 +88,6 @@ int nvrtcDestroyProgram(program **p) {
     return 0;
 }
 
-/* Without optimisation: compiling takes longer than running, and a GPU gets its code from another compiler. */
-static int run_compiler(const char *source, const char *object, const char *log) {
-    const pid_t child = fork();
-    if (child == 0) {
-        if (!freopen(log, "w", stderr))
-            _exit(127);
-        execlp("g++", "g++", "-std=c++17", "-O0", "-w", "-shared", "-fPIC", "-x", "c++", source,
-               "-o", object, (char *)NULL);
-        _exit(127);
-    }
-    int status = 0;
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)
-               ? WEXITSTATUS(status)
-               : -1;
-}
-
 int nvrtcCompileProgram(program *p, int n_options, const char *const *options) {
     char folder[] = "/tmp/weft-emulated-XXXXXX", source[64], object[64], log[64];
     int code = COMPILATION;
@@ -115,10 +99,10 @@ int nvrtcCompileProgram(program *p, int n_options, const char *const *options) {
     snprintf(source, sizeof source, "%s/source.cc", folder);
     snprintf(object, sizeof object, "%s/object.so", folder);
     snprintf(log, sizeof log, "%s/log", folder);
-    weft_cuda_on_host(p->source, &cpp);
+    weft_cuda_on_host_text(p->source, &cpp);
     weft_text_add(&cpp, "%s", figures);
     if (!cpp.failed && weft_file_replace(source, cpp.data, cpp.length) == WEFT_OK &&
-        run_compiler(source, object, log) == 0 &&
+        emulation_run_compiler(source, object, log) == 0 &&
         weft_file_read(object, &p->object, &p->size, NULL) == WEFT_OK) {
         write_figures((unsigned char *)p->object);
         code = 0;

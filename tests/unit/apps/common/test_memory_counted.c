@@ -101,10 +101,10 @@ static void compare_and_free(measured *little, measured *plenty, double most) {
     free(little->u);
 }
 
-/* 32 cells a side: 35937 nodes, 196608 tetrahedra */
+/* 24 cells a side: 15625 nodes, 82944 tetrahedra */
 static void peaks(void **state) {
-    measured plenty = measure("multigrid", 8, 2, 0);
-    measured little = measure("multigrid", 8, 2, (size_t)60e6);
+    measured plenty = measure("multigrid", 6, 2, 0);
+    measured little = measure("multigrid", 6, 2, (size_t)26e6);
     (void)state;
     assert_true(4 * little.peak < 3 * plenty.peak);
     compare_and_free(&little, &plenty, 1.1);
