@@ -14,7 +14,7 @@ extern "C" {
 typedef struct weft_share {
     weft_comm *comm;            /* borrowed; NULL: one rank */
     weft_memory *owned;         /* uint8_t [n]: 1 or 0; borrowed */
-    const unsigned char *marks; /* the same on the host, which GPUs' memory is not; borrowed */
+    const unsigned char *marks; /* the same on the host; NULL: that of the memory; borrowed */
     /* on a GPU: int64_t [4 + ranks], through which kernels of ranks exchange sums (kernels/prelude/ranks_cuda.h); borrowed */
     weft_memory *team;
     bool in_kernels; /* they do; else the host joins what ranks have */

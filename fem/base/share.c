@@ -7,7 +7,9 @@
 #include <math.h>
 
 const unsigned char *weft_share_owned(const weft_share *share) {
-    return share ? share->marks : NULL;
+    if (!share || share->marks)
+        return share ? share->marks : NULL;
+    return weft_memory_host(share->owned);
 }
 
 weft_comm *weft_share_comm(const weft_share *share) {
