@@ -65,6 +65,7 @@ typedef struct weft_preconditioner_problem {
     /* makes the operator for functions of a lower degree, so that multigrid needs no matrix of
      * higher ones; NULL: it is not known */
     const struct weft_coarser *coarser;
+    const char *petsc_options; /* of the kind petsc, in PETSc's syntax; NULL: none */
     const weft_monitor *monitor;
 } weft_preconditioner_problem;
 

@@ -31,6 +31,8 @@ typedef struct weft_problem_options {
     bool until_discretisation; /* full multigrid, instead of the tolerance */
     int max_iterations;        /* -1: by the size of the mesh */
     int tune; /* plans to measure for each script; also stores measured speeds; 0: none */
+    /* of the preconditioner petsc, in PETSc's syntax, as "-pc_type lu"; NULL: none. Borrowed */
+    const char *petsc_options;
 } weft_problem_options;
 static inline weft_problem_options weft_problem_options_default(void) {
     weft_problem_options options;

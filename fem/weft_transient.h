@@ -111,6 +111,7 @@ typedef struct weft_transient_problem {
     bool is_exchangeable;            /* Jacobi's takes its place if it refuses the matrix */
     const weft_hierarchy *hierarchy; /* for those that need one; may be NULL */
     int smoother_degree;             /* 0: a default */
+    const char *petsc_options;       /* of weft_problem_options */
     weft_transient_choice choice;
 } weft_transient_problem;
 

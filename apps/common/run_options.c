@@ -199,6 +199,10 @@ const app_option app_solver_options[] = {
      "block or lu for mixed spaces and what these do not solve; block decides by the convection), "
      "jacobi, none, {preconditioners}",
      .read = app_read_preconditioner},
+    {"petsc-options", "TEXT",
+     "Options of the preconditioner petsc, as PETSc has them: \"-pc_type lu "
+     "-pc_factor_mat_solver_type mumps\"",
+     APP_TEXT(app_run_options, solver.petsc_options)},
     {"smoother-degree", "K",
      "Degree of the polynomial that chebyshev and the smoothers of multigrid use, 1 to 6",
      APP_INTEGER(app_run_options, solver.smoother_degree, 1, 6)},

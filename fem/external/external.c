@@ -3,6 +3,7 @@
 
 #include "fem/external/private.h"
 
+#include "core/comm/comm.h"
 #include "fem/base/memory.h"
 #include "fem/sparse/lists.h"
 
@@ -82,6 +83,21 @@ static weft_status check_singular(const weft_external_info *info,
                    "prescribed anywhere",
                    info->name);
     weft_error_hint(error, "prescribe a value somewhere, or use another solver");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
+static weft_status check_ranks(const weft_external_info *info, const weft_external_matrix *matrix,
+                               weft_error *error) {
+    weft_comm *comm = matrix->layout ? weft_layout_comm(matrix->layout) : NULL;
+    if (weft_comm_size(comm) == 1 || (info->takes_ranks && weft_comm_mpi(comm)))
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                   info->takes_ranks ? "%s works on the rows of ranks that are processes of MPI, "
+                                       "not threads"
+                                     : "%s works in one process",
+                   info->name);
+    weft_error_hint(error, info->takes_ranks ? "start it by mpirun -n N instead of --ranks N"
+                                             : "use multigrid, aggregation, hypre or petsc");
     return WEFT_ERROR_UNSUPPORTED;
 }
 
@@ -191,6 +207,7 @@ weft_status weft_external_make(weft_external_kind kind, const weft_external_matr
         given.method = library->info.general_method;
     TRY(method_find(&library->info, given.method, &given.method, error));
     TRY(check_singular(&library->info, matrix, error));
+    TRY(check_ranks(&library->info, matrix, error));
     TRY(weft_external_library_open(library, given.library, &handle, error));
     TRY(weft_external_system_make(matrix, &library->info, &solver->system, error));
     solver->system.device = given.device;
@@ -242,18 +259,39 @@ done:
     return status;
 }
 
-static void subtract_mean(const weft_external_system *system, double *v) {
+/* The sum of all ranks, in their order. */
+static weft_status sum_on_ranks(const weft_external_system *system, double *sum,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int size = weft_comm_size(system->comm);
+    double *all = weft_array_make((size_t)size, sizeof *all);
+    if (!all)
+        TRY(weft_out_of_memory(error, "a sum of ranks"));
+    TRY(weft_comm_gather(system->comm, sum, sizeof *sum, all, error));
+    *sum = weft_sum(all, size);
+done:
+    free(all);
+    return status;
+}
+
+/* v  [n_own] */
+static weft_status subtract_mean(const weft_external_system *system, double *v, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double sum = 0;
     if (!system->is_singular)
-        return;
-    double mean = weft_sum(v, system->n) / system->n;
-    for (int i = 0; i < system->n; ++i)
-        v[i] -= mean;
+        goto done;
+    sum = weft_sum(v, system->n_own);
+    TRY(sum_on_ranks(system, &sum, error));
+    for (int i = 0; i < system->n_own; ++i)
+        v[i] -= sum / (double)system->n_whole;
+done:
+    return status;
 }
 
 /* The rows of dofs that are coupled to nothing have the solution zero. */
 static void clear_alone(const weft_external_system *system, double *v) {
-    for (int i = 0; i < system->n; ++i)
-        if (system->is_alone[i])
+    for (int i = 0; i < system->n_own; ++i)
+        if (system->is_alone[system->own[i]])
             v[i] = 0;
 }
 
@@ -261,16 +299,17 @@ weft_status weft_external_apply(weft_external *solver, const double *r, double *
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_external_system *system = &solver->system;
-    for (int i = 0; i < system->n; ++i)
-        solver->in[i] = system->is_free[i] ? r[system->dofs[i]] : 0;
-    subtract_mean(system, solver->in);
+    const int *own = system->own;
+    for (int i = 0; i < system->n_own; ++i)
+        solver->in[i] = system->is_free[own[i]] ? r[system->dofs[own[i]]] : 0;
+    TRY(subtract_mean(system, solver->in, error));
     clear_alone(system, solver->in);
     TRY(solver->library->apply(solver->state, solver->in, solver->out, error));
-    subtract_mean(system, solver->out);
+    TRY(subtract_mean(system, solver->out, error));
     memset(z, 0, (size_t)solver->pattern->n_rows * sizeof *z);
-    for (int i = 0; i < system->n; ++i)
-        if (system->is_free[i])
-            z[system->dofs[i]] = solver->out[i];
+    for (int i = 0; i < system->n_own; ++i)
+        if (system->is_free[own[i]])
+            z[system->dofs[own[i]]] = solver->out[i];
 done:
     return status;
 }
@@ -289,8 +328,8 @@ done:
 }
 
 /* out = b - A x in the system's rows; 0 in those of constrained dofs. */
-static void residual(const weft_external *solver, const double *values, const double *b,
-                     const double *x, double *out) {
+static weft_status residual(const weft_external *solver, const double *values, const double *b,
+                            const double *x, double *out, weft_error *error) {
     const weft_pattern *pattern = solver->pattern;
     for (int i = 0; i < solver->system.n; ++i) {
         int64_t dof = solver->system.dofs[i];
@@ -299,7 +338,7 @@ static void residual(const weft_external *solver, const double *values, const do
             sum -= values[e] * x[pattern->columns[e]];
         out[i] = solver->system.is_free[i] ? sum : 0;
     }
-    subtract_mean(&solver->system, out);
+    return subtract_mean(&solver->system, out, error);
 }
 
 static double norm(const double *v, int n) {
@@ -314,13 +353,17 @@ weft_status weft_external_solve(weft_external *solver, const double *values, con
                                 weft_external_result *result, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_external_system *system = &solver->system;
+    double size = 0;
+    if (system->comm)
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s solves alone on one rank only",
+                           solver->library->title));
     for (int i = 0; i < system->n; ++i) {
         solver->out[i] = 0;
         if (system->is_free[i])
             x[system->dofs[i]] = 0;
     }
-    residual(solver, values, b, x, solver->in);
-    const double size = norm(solver->in, system->n);
+    TRY(residual(solver, values, b, x, solver->in, error));
+    size = norm(solver->in, system->n);
     *result = (weft_external_result){.converged = true};
     if (size == 0)
         goto done;
@@ -329,11 +372,11 @@ weft_status weft_external_solve(weft_external *solver, const double *values, con
             ? solver->library->solve(solver->state, solver->in, solver->out, tolerance,
                                      max_iterations, result, error)
             : solver->library->apply(solver->state, solver->in, solver->out, error));
-    subtract_mean(system, solver->out);
+    TRY(subtract_mean(system, solver->out, error));
     for (int i = 0; i < system->n; ++i)
         if (system->is_free[i])
             x[system->dofs[i]] = solver->out[i];
-    residual(solver, values, b, x, solver->in);
+    TRY(residual(solver, values, b, x, solver->in, error));
     result->residual = norm(solver->in, system->n) / size;
 done:
     return status;

@@ -12,6 +12,7 @@
  *  Decision  docs/decisions/0044-other-solvers-are-opened-not-linked.md */
 #pragma once
 
+#include "fem/space/layout.h"
 #include "fem/weft_operator.h"
 
 typedef enum weft_external_kind {
@@ -65,6 +66,9 @@ typedef struct weft_external_matrix {
     /* [n_nodes][dimension], of the nodes; NULL: unknown. With components == dimension the rigid
      * body modes are taken for the near null space. */
     const double *coordinates;
+    /* on several ranks, the owner of each dof, whose row is complete; with components, of whole nodes. Otherwise NULL */
+    weft_layout *layout;
+    weft_device *device; /* of the layout */
 } weft_external_matrix;
 
 typedef struct weft_external_options {
@@ -78,14 +82,14 @@ typedef struct weft_external_options {
 } weft_external_options;
 
 typedef struct weft_external weft_external;
-/** Open the library and set up its solver.
+/** Open the library and set up its solver. All ranks call this and what follows.
  *  matrix   pattern and constrained are borrowed and must outlive the solver; values, pinned and coordinates
  *           are borrowed for the call
  *  options  borrowed for the call; NULL: none
  *  out      caller's; weft_external_free
  *  Errors   WEFT_ERROR_UNSUPPORTED (the library is missing, of an unknown version, or has other
  *           numbers than double and 32-bit int; more than 2^31 - 1 entries; a matrix that is
- *           not symmetric; a singular one with several components), WEFT_ERROR_INPUT (an entry that is not finite; a diagonal entry or
+ *           not symmetric; a singular one with several components; ranks that are not of MPI, or a library that takes none), WEFT_ERROR_INPUT (an entry that is not finite; a diagonal entry or
  *           pivot that is not positive, unless the library takes_indefinite; one that is singular up to rounding; no free dof), WEFT_ERROR_USAGE (no such method),
  *           WEFT_ERROR_MEMORY; WEFT_ERROR_INTERNAL with the library's own message; *out untouched */
 weft_status weft_external_make(weft_external_kind kind, const weft_external_matrix *matrix,
@@ -100,7 +104,7 @@ const char *weft_external_description(const weft_external *solver);
 weft_status weft_external_update(weft_external *solver, const double *values, weft_error *error);
 /** z = M^-1 r with a symmetric positive definite M, so that CG may use it: one V-cycle, a pair of
  *  triangular solves, or A^-1.
- *  r, z    [n_dofs]; z is 0 at constrained dofs, and r is not read there; may be the same
+ *  r, z    [n_dofs]; z is 0 at constrained dofs and those of other ranks, and r is not read there; may be the same
  *  Errors  WEFT_ERROR_INTERNAL with the library's own message */
 weft_status weft_external_apply(weft_external *solver, const double *r, double *z,
                                 weft_error *error);
@@ -115,7 +119,7 @@ typedef struct weft_external_result {
     double residual; /* |r| / |b - A x_constrained| of the result, recomputed */
     bool converged;  /* by the library's own word */
 } weft_external_result;
-/** Solve A x = b by the library alone: its CG with the preconditioner, or directly.
+/** Solve A x = b by the library alone: its CG with the preconditioner, or directly. Not on several ranks.
  *  values     [n_entries], those of the last set-up
  *  b, x       [n_dofs]; x holds boundary values at constrained dofs, and gets the solution from an
  *             initial guess of zero

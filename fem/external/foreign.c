@@ -3,7 +3,7 @@
  * Decision  docs/decisions/0068-plug-ins-are-compiled-against-headers.md */
 #include "fem/external/plugin.h"
 
-#include "core/weft_comm.h"
+#include "core/comm/comm.h"
 #include "kernels/plugins/foreign_plugin.h"
 
 #include <dlfcn.h>
@@ -16,8 +16,7 @@ typedef struct foreign_state {
     weft_foreign_plugin calls;
     weft_foreign *solver;
     weft_foreign_rows rows;
-    int *own;         /* [n] rows of the system */
-    int64_t *numbers; /* [rows of the system] */
+    int64_t *numbers; /* [rows of the system]; NULL: it has them */
 } foreign_state;
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -94,7 +93,7 @@ static weft_status start(foreign_state *s, void *library, const weft_external_sy
     TRY(weft_plugin_make(s->library, library, &s->calls, &s->plugin, error));
     TRY(weft_external_signals_keep(&signals, error));
     const weft_foreign_outcome outcome =
-        s->calls.start(library, dlsym, system->mpi, options, &stays, message);
+        s->calls.start(library, dlsym, weft_comm_mpi(system->comm), options, &stays, message);
     if (stays)
         TRY(keep(s, error));
     status = report(s->library, outcome, message, error);
@@ -107,26 +106,23 @@ done:
 
 /* ---- the solver ------------------------------------------------------------------------------ */
 
-/* Rows and their numbers, those of a rank that is alone where the system has none. */
 static weft_status describe_rows(foreign_state *s, const weft_external_system *system,
                                  weft_error *error) {
-    const int n = system->own ? system->n_own : system->n;
-    s->own = weft_array_make((size_t)n, sizeof *s->own);
-    s->numbers = weft_array_make((size_t)system->n, sizeof *s->numbers);
-    if (!s->own || !s->numbers)
-        return weft_out_of_memory(error, s->library->title);
-    for (int i = 0; i < n; ++i)
-        s->own[i] = system->own ? system->own[i] : i;
-    for (int i = 0; i < system->n; ++i)
-        s->numbers[i] = system->own ? system->numbers[i] : i;
-    s->rows = (weft_foreign_rows){.comm = system->mpi,
-                                  .n = n,
-                                  .first = s->numbers[s->own[0]],
-                                  .n_whole = system->own ? system->n_whole : n,
-                                  .rows = s->own,
+    if (!system->numbers) { /* this rank is alone */
+        s->numbers = weft_array_make((size_t)system->n, sizeof *s->numbers);
+        if (!s->numbers)
+            return weft_out_of_memory(error, s->library->title);
+        for (int i = 0; i < system->n; ++i)
+            s->numbers[i] = i;
+    }
+    s->rows = (weft_foreign_rows){.comm = weft_comm_mpi(system->comm),
+                                  .n = system->n_own,
+                                  .first = system->first,
+                                  .n_whole = system->n_whole,
+                                  .rows = system->own,
                                   .row_start = system->row_start,
                                   .columns = system->columns,
-                                  .numbers = s->numbers,
+                                  .numbers = system->numbers ? system->numbers : s->numbers,
                                   .values = system->values,
                                   .components = system->components,
                                   .dimension = system->dimension,
@@ -184,7 +180,6 @@ static void state_free(void *state) {
     if (s->solver)
         s->calls.free(s->solver);
     weft_plugin_free(&s->plugin);
-    free(s->own);
     free(s->numbers);
     free(s);
 }

@@ -21,16 +21,16 @@ typedef struct weft_external_system {
     bool is_indefinite;  /* neither is the sign of the diagonal */
     bool is_symmetric;   /* as the caller says */
     weft_device *device; /* of weft_external_options */
-    /* of several ranks, whose rows besides their own are columns; otherwise NULL and 0 */
-    weft_comm *comm;
-    const void *mpi;  /* weft_comm_mpi */
-    int *own;         /* [n_own] this rank's rows, of which there is one */
-    int64_t *numbers; /* [n] of rows in the whole, in which each rank owns a range */
+    int *
+        own; /* [n_own] this rank's rows, all of one that is alone; others are empty, as columns of these */
     int n_own;
-    int64_t n_whole;
+    bool *is_copy;    /* [n] of such a row; NULL: there is none */
+    int64_t *numbers; /* [n] of rows in the whole, in which each rank owns a range; NULL: as here */
+    int64_t first, n_whole;
+    weft_comm *comm; /* of several ranks; NULL: alone */
 } weft_external_system;
 
-/** Number the free dofs, and copy their rows. Rows and columns of pinned dofs are left out for a direct solver, and
+/** Number the free dofs, and copy their rows; on several ranks those that this one owns. Rows and columns of pinned dofs are left out for a direct solver, and
  *  so is a row of a matrix that has the constants as its null space.
  *  Errors  those of weft_external_make; *out untouched */
 weft_status weft_external_system_make(const weft_external_matrix *matrix,

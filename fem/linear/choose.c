@@ -2,6 +2,7 @@
 #include "core/base/number.h"
 #include "core/base/threads.h"
 #include "core/device/device.h"
+#include "fem/external/external.h"
 #include "fem/linear/linear.h"
 
 #include <math.h>
@@ -271,10 +272,19 @@ static bool is_on_gpu(const weft_linear *linear) {
     return weft_device_limits(linear->context->device)->execution == WEFT_EXECUTION_SIMT;
 }
 
+/* Is a preconditioner of another library, for ranks that are processes of MPI? */
+static bool is_by_mpi(int kind) {
+    weft_external_kind library;
+    const char *name = kind < 0 ? "" : weft_preconditioner_about(kind)->name;
+    return weft_external_find(name, &library, NULL) == WEFT_OK &&
+           weft_external_about(library)->takes_ranks;
+}
+
 /* Is a preconditioner one of those that several ranks compute? */
 static bool runs_on_ranks(int kind) {
     const char *name = kind < 0 ? "" : weft_preconditioner_about(kind)->name;
-    return kind < 0 || strcmp(name, "multigrid") == 0 || strcmp(name, "aggregation") == 0;
+    return kind < 0 || strcmp(name, "multigrid") == 0 || strcmp(name, "aggregation") == 0 ||
+           is_by_mpi(kind);
 }
 
 static weft_status refuse_on_ranks(const weft_linear *linear, weft_error *error) {
@@ -300,7 +310,8 @@ static weft_status refuse_on_ranks(const weft_linear *linear, weft_error *error)
     weft_error_location(error, option, NULL, 0, 0);
     weft_error_hint(error, strcmp(option, "--method") == 0
                                ? "use bicgstab, or minres where the matrix is symmetric"
-                               : "leave out --ranks, or use jacobi, multigrid or aggregation");
+                               : "leave out --ranks, or use jacobi, multigrid or aggregation; of "
+                                 "other libraries, mpirun takes hypre and petsc");
 done:
     return status;
 }
@@ -362,7 +373,8 @@ static weft_status choose_for_ranks(weft_linear *linear, const weft_problem_memo
     const weft_assembly_problem *problem = &what->problem;
     const bool is_cheap = !is_on_gpu(linear) || (problem->degree <= 1 && problem->components <= 1 &&
                                                  problem->width == problem->dimension + 1);
-    const bool needs_matrix = choice->preconditioner >= 0 && !problem->lowers_degrees &&
+    const bool needs_matrix = choice->preconditioner >= 0 &&
+                              (!problem->lowers_degrees || is_by_mpi(choice->preconditioner)) &&
                               weft_preconditioner_about(choice->preconditioner)->needs_matrix;
     choice->assembly = options->assembly != WEFT_AUTO ? (weft_assembly)options->assembly
                        : needs_matrix                 ? WEFT_ASSEMBLY_CSR
@@ -393,10 +405,26 @@ done:
     return status;
 }
 
+/* Options of PETSc must not be without effect. */
+static weft_status check_petsc(const weft_problem_options *options, weft_error *error) {
+    int petsc = 0;
+    (void)weft_preconditioner_find("petsc", &petsc, NULL);
+    if (!options->petsc_options || options->preconditioner == petsc)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_USAGE, "PETSc's options are for the preconditioner petsc");
+    weft_error_location(error, "--petsc-options", NULL, 0, 0);
+    weft_error_hint(error, "add --preconditioner petsc");
+    return WEFT_ERROR_USAGE;
+}
+
 weft_status weft_linear_choose(weft_linear *linear, const weft_problem_memory *what,
                                weft_error *error) {
-    return linear->mesh && linear->mesh->part ? choose_for_ranks(linear, what, error)
-                                              : choose_alone(linear, what, error);
+    weft_status status = WEFT_OK;
+    TRY(check_petsc(linear->options, error));
+    TRY((linear->mesh && linear->mesh->part ? choose_for_ranks : choose_alone)(linear, what,
+                                                                               error));
+done:
+    return status;
 }
 
 weft_status weft_linear_levels_pay(const weft_linear *linear, int dimension, int64_t n_nodes,

@@ -209,6 +209,7 @@ static weft_status precondition(weft_linear *linear, const weft_system *system, 
         .degree = linear->options->smoother_degree,
         .full_cycles = weft_linear_full_cycles(linear),
         .coarser = system->op == linear->coarsened ? linear->coarser : NULL,
+        .petsc_options = linear->options->petsc_options,
         .monitor = monitor_of(linear)};
     const double start = weft_context_clock(context);
     weft_error why = {0};

@@ -70,6 +70,25 @@ static bool library_is_found(const weft_preconditioner_kind *kind) {
     return library_find(kind, false, &library, NULL) == WEFT_OK && weft_external_is_found(library);
 }
 
+/* Rows and entries of the matrix, of all ranks. */
+static weft_status count(const weft_external_matrix *matrix, weft_preconditioner_level *out,
+                         weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_pattern *pattern = matrix->pattern;
+    const unsigned char *owned = matrix->layout ? weft_layout_owned(matrix->layout) : NULL;
+    weft_comm *comm = owned ? weft_layout_comm(matrix->layout) : NULL;
+    out->n_rows = owned ? 0 : pattern->n_rows;
+    out->n_entries = owned ? 0 : pattern->n_entries;
+    for (int64_t i = 0; i < pattern->n_rows && owned; ++i) {
+        out->n_rows += owned[i];
+        out->n_entries += owned[i] ? pattern->row_start[i + 1] - pattern->row_start[i] : 0;
+    }
+    TRY(weft_comm_sum(comm, &out->n_rows, error));
+    TRY(weft_comm_sum(comm, &out->n_entries, error));
+done:
+    return status;
+}
+
 static weft_status library_make(weft_preconditioner *preconditioner, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_preconditioner_problem *problem = &preconditioner->problem;
@@ -81,8 +100,13 @@ static weft_status library_make(weft_preconditioner *preconditioner, weft_error 
                                    .pinned = problem->pinned,
                                    .n_pinned = problem->n_pinned,
                                    .is_singular = problem->project_mean,
-                                   .is_general = problem->is_general};
-    const weft_external_options options = {.device = preconditioner->context->device};
+                                   .is_general = problem->is_general,
+                                   .layout = problem->op->layout,
+                                   .device = preconditioner->context->device};
+    const weft_external_options options = {
+        .device = preconditioner->context->device,
+        .settings =
+            preconditioner->kind == &weft_preconditioner_petsc ? problem->petsc_options : NULL};
     weft_external_kind kind;
     weft_external *solver = NULL;
     double *copy = NULL;
@@ -96,8 +120,7 @@ static weft_status library_make(weft_preconditioner *preconditioner, weft_error 
     TRY(weft_external_make(kind, &matrix, &options, &solver, error));
     preconditioner->state = solver;
     preconditioner->is_foreign = weft_external_about(kind)->on_gpu;
-    report->levels[0].n_rows = matrix.pattern->n_rows;
-    report->levels[0].n_entries = matrix.pattern->n_entries;
+    TRY(count(&matrix, &report->levels[0], error));
     snprintf(report->detail, sizeof report->detail, "%s", weft_external_description(solver));
 done:
     free(copy);

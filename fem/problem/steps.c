@@ -141,6 +141,7 @@ weft_status weft_problem_integrate(weft_problem *problem, const weft_transient_p
     whole.is_exchangeable = linear->options->preconditioner == WEFT_AUTO;
     whole.hierarchy = linear->hierarchy;
     whole.smoother_degree = linear->options->smoother_degree;
+    whole.petsc_options = linear->options->petsc_options;
     whole.choice = (weft_transient_choice){
         choose_again, linear->options->method == WEFT_AUTO ? note_indefinite : NULL, problem,
         choice->next, choice->next_after};

@@ -259,6 +259,7 @@ static void describe(weft_time_system *system) {
                               : problem->solver.jacobi       ? WEFT_JACOBI
                                                              : WEFT_NO_PRECONDITIONER;
     options->smoother_degree = problem->smoother_degree;
+    options->petsc_options = problem->petsc_options;
     options->restart = problem->solver.restart;
     options->tolerance = problem->solver.tolerance;
     options->max_iterations = problem->solver.max_iterations;

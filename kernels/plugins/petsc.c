@@ -173,6 +173,19 @@ static PetscErrorCode set_default(weft_foreign *s, const char *name, const char 
     return is_set ? 0 : set_option(s, name, value);
 }
 
+/* PETSc skips words that are neither names, with a hyphen, nor their values: the first of them; NULL: there is none. */
+static const char *find_stray(const char *options) {
+    int is_named = 0;
+    for (const char *word = options + strspn(options, " \t\n"); *word && !strpbrk(options, "\"'");
+         word += strcspn(word, " \t\n"), word += strspn(word, " \t\n")) {
+        const int is_name = word[0] == '-' && (word[1] < '0' || word[1] > '9') && word[1] != '.';
+        if (!is_name && !is_named)
+            return word;
+        is_named = is_name;
+    }
+    return NULL;
+}
+
 /* Nobody reads the database of the user's options itself, so that all of them are "left". */
 static PetscErrorCode set_options(weft_foreign *s, const char *options) {
     PetscInt n = 0;
@@ -255,7 +268,11 @@ static PetscErrorCode fill(weft_foreign *s, const weft_foreign_rows *rows) {
         CALL(MatSetValues(s->matrix, 1, &row, to - from, s->columns, rows->values + from, INSERT_VALUES));
     }
     CALL(MatAssemblyBegin(s->matrix, MAT_FINAL_ASSEMBLY));
-    return MatAssemblyEnd(s->matrix, MAT_FINAL_ASSEMBLY);
+    CALL(MatAssemblyEnd(s->matrix, MAT_FINAL_ASSEMBLY)); /* which forgets what follows */
+    if (rows->is_general)
+        return 0;
+    CALL(MatSetOption(s->matrix, MAT_SYMMETRIC, PETSC_TRUE));
+    return MatSetOption(s->matrix, MAT_SPD, PETSC_TRUE);
 }
 
 static PetscErrorCode make_vector(const weft_foreign *s, PetscInt n_whole, Vec *out) {
@@ -273,8 +290,6 @@ static PetscErrorCode make_matrix(weft_foreign *s, const weft_foreign_rows *rows
     CALL(MatSetBlockSize(s->matrix, rows->components));
     CALL(reserve(s, rows));
     CALL(MatSetOption(s->matrix, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
-    if (!rows->is_general)
-        CALL(MatSetOption(s->matrix, MAT_SPD, PETSC_TRUE));
     if (rows->is_singular) {
         MatNullSpace constants = NULL;
         CALL(MatNullSpaceCreate(s->comm, PETSC_TRUE, 0, NULL, &constants));
@@ -310,6 +325,8 @@ static PetscErrorCode make_solver(weft_foreign *s, const weft_foreign_rows *rows
     CALL(KSPGetPC(s->ksp, &s->pc));
     CALL(set_method(s, method));
     CALL(set_default(s, "pc_gamg_reuse_interpolation", "false"));
+    if (!rows->is_general) /* CG wants M symmetric, which PETSc's own default is not */
+        CALL(set_default(s, "pc_asm_type", "basic"));
     if (rows->is_singular)
         CALL(set_default(s, "mg_coarse_pc_type", "svd"));
     CALL(KSPSetFromOptions(s->ksp));
@@ -327,6 +344,12 @@ static PetscErrorCode set_up(weft_foreign *s, PCFailedReason *reason) {
     return PCGetFailedReason(s->pc, reason);
 }
 
+static const char *explain(PCFailedReason reason) {
+    return reason == PC_FACTOR_STRUCT_ZEROPIVOT || reason == PC_FACTOR_NUMERIC_ZEROPIVOT ? "a pivot is zero"
+           : reason == PC_SUBPC_ERROR                                                    ? "a block of it has failed"
+                                                                                         : PCFailedReasons[reason];
+}
+
 static weft_foreign_outcome update(weft_foreign *s, const weft_foreign_rows *rows, char *message) {
     PCFailedReason reason = PC_NOERROR;
     PCType type = NULL;
@@ -341,7 +364,7 @@ static weft_foreign_outcome update(weft_foreign *s, const weft_foreign_rows *row
     if (reason == PC_FACTOR_OUTMEMORY)
         return WEFT_FOREIGN_MEMORY;
     (void)snprintf(message, WEFT_FOREIGN_MESSAGE, "PETSc's preconditioner %s does not suit the matrix: %s",
-                   type ? type : "", PCFailedReasons[reason]);
+                   type ? type : "", explain(reason));
     return WEFT_FOREIGN_INPUT;
 }
 
@@ -363,6 +386,12 @@ static weft_foreign_outcome make(const weft_foreign_rows *rows, const char *meth
     }
     s->has_comm = 1;
     (void)MPI_Comm_size(s->comm, &s->size);
+    if (options && find_stray(options)) {
+        const char *stray = find_stray(options);
+        (void)snprintf(message, WEFT_FOREIGN_MESSAGE, "\"%.*s\" is neither a name of PETSc's options nor a value of one",
+                       (int)strcspn(stray, " \t\n"), stray);
+        return WEFT_FOREIGN_USAGE;
+    }
     begin(s);
     weft_foreign_outcome outcome = end(s, make_matrix(s, rows), "copy the matrix", message);
     if (outcome != WEFT_FOREIGN_OK)

@@ -207,7 +207,7 @@ class weft_preconditioner_problem(Structure):
                 ("spaces", POINTER(c_void_p)), ("n_spaces", c_int),
                 ("hierarchy", POINTER(weft_hierarchy)), ("degree", c_int),
                 ("full_cycles", c_int), ("levels", c_int), ("double_levels", c_bool), ("is_final", c_bool),
-                ("coarser", c_void_p), ("monitor", POINTER(weft_monitor))]
+                ("coarser", c_void_p), ("petsc_options", c_char_p), ("monitor", POINTER(weft_monitor))]
 
 
 class weft_cg_options(_Options):
@@ -232,7 +232,7 @@ class weft_input_source(Structure):
 class weft_problem_options(_Options):
     _fields_ = [("size", c_size_t), ("method", c_int), ("assembly", c_int), ("preconditioner", c_int), ("earlier", c_int),
                 ("smoother_degree", c_int), ("restart", c_int), ("tolerance", c_double), ("until_discretisation", c_bool),
-                ("max_iterations", c_int), ("tune", c_int)]
+                ("max_iterations", c_int), ("tune", c_int), ("petsc_options", c_char_p)]
 
 
 class weft_problem_choice(Structure):
@@ -287,7 +287,8 @@ class weft_transient_problem(Structure):
                 ("newton_iterations", c_int), ("u", c_void_p), ("previous", c_void_p), ("length", c_void_p),
                 ("time", c_void_p), ("moving", weft_transient_inputs), ("assembly", c_int), ("mass_assembly", c_int),
                 ("solver", weft_cg_options), ("preconditioner", c_int), ("is_exchangeable", c_bool),
-                ("hierarchy", c_void_p), ("smoother_degree", c_int), ("choice", weft_transient_choice)]
+                ("hierarchy", c_void_p), ("smoother_degree", c_int), ("petsc_options", c_char_p),
+                ("choice", weft_transient_choice)]
 
 
 class weft_problem_files_options(_Options):

@@ -62,7 +62,8 @@ def assembly_number(name: str) -> int:
 
 
 def solver_options(method: str, preconditioner: str, assembly: str, tolerance: float, max_iterations: Optional[int],
-                   restart: int, smoother_degree: int, until: str, tune: int) -> s.weft_problem_options:
+                   restart: int, smoother_degree: int, until: str, tune: int,
+                   petsc_options: Optional[str]) -> s.weft_problem_options:
     if until not in ("tolerance", "discretisation"):
         raise UsageError("until is %r, expected 'tolerance' or 'discretisation'" % until, "usage")
     if tolerance < 0 or restart < 0 or smoother_degree not in range(7) or (max_iterations or 0) < 0:
@@ -72,4 +73,5 @@ def solver_options(method: str, preconditioner: str, assembly: str, tolerance: f
         method=method_number(method), assembly=assembly_number(assembly),
         preconditioner=preconditioner_number(preconditioner), earlier=AUTO, smoother_degree=smoother_degree,
         restart=restart, tolerance=tolerance, until_discretisation=until == "discretisation",
-        max_iterations=-1 if max_iterations is None else max_iterations, tune=tune)
+        max_iterations=-1 if max_iterations is None else max_iterations, tune=tune,
+        petsc_options=encode(petsc_options) if petsc_options else None)

@@ -56,6 +56,7 @@ class Problem(Results):
     tolerance       of the residual, relative to the right-hand side
     until           "tolerance", or "discretisation": full multigrid
     tune            plans to measure of each script for which none is stored (docs/tuning.md); 0: none
+    petsc_options   of the preconditioner "petsc", in PETSc's syntax: "-pc_type lu"; None: none
     """
 
     def __init__(self, mesh: Mesh, forms: Any, values: Optional[Mapping[str, Any]] = None,
@@ -66,10 +67,10 @@ class Problem(Results):
                  vector: Optional[str] = None, nonlinear: Optional[bool] = None, method: str = "auto",
                  preconditioner: str = "auto", assembly: str = "auto", tolerance: float = 1e-8,
                  max_iterations: Optional[int] = None, restart: int = 0, smoother_degree: int = 0,
-                 until: str = "tolerance", tune: int = 0) -> None:
+                 until: str = "tolerance", tune: int = 0, petsc_options: Optional[str] = None) -> None:
         self.mesh, self.device = mesh, device or Device()
         self._options = solver_options(method, preconditioner, assembly, tolerance, max_iterations, restart,
-                                       smoother_degree, until, tune)
+                                       smoother_degree, until, tune, petsc_options)
         self._context = _Context(self.device, mesh)
         self._context.tune(tune, mesh)
         self._values, self._measures, self._conditions = dict(values or {}), dict(measures or {}), list(conditions)
