@@ -250,7 +250,7 @@ void weft_linear_choose_method(weft_linear *linear, bool is_symmetric, bool is_m
     /* GPUs of ranks do not add up the products with all of its vectors */
     const bool has_no_basis =
         choice->basis_is_too_large ||
-        (linear->context->comm &&
+        (linear->context && linear->context->comm &&
          weft_device_limits(linear->context->device)->execution == WEFT_EXECUTION_SIMT);
     char *reason = choice->method_reason;
     const size_t size = sizeof choice->method_reason;
