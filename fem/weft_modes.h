@@ -24,14 +24,18 @@ typedef struct weft_held_modes {
     double *pulls;   /* [n][n_dofs] A m_k */
     double *work;    /* [n] m_k.A m_k > 0 */
     double *amounts; /* [n] c_k of the present solution */
+    const struct weft_share
+        *share; /* of the parts of ranks; borrowed; NULL: dofs are of the whole */
 } weft_held_modes;
 void weft_held_modes_clear(weft_held_modes *held);
-/** Start with the amounts that balance b, and take their pulls off it. */
-void weft_held_modes_balance(weft_held_modes *held, int64_t n_dofs, double *b);
+/** Start with the amounts that balance b, and take their pulls off it.
+ *  Errors  those of sums over ranks; so for all that sum */
+weft_status weft_held_modes_balance(weft_held_modes *held, int64_t n_dofs, double *b,
+                                    weft_error *error);
 /** What the amounts lack where the rest is w and b is balanced.
  *  out  [n] */
-void weft_held_modes_lack(const weft_held_modes *held, int64_t n_dofs, const double *w,
-                          double *out);
+weft_status weft_held_modes_lack(const weft_held_modes *held, int64_t n_dofs, const double *w,
+                                 double *out, weft_error *error);
 /** y = y + factor * sum_k amounts_k vectors_k, of the modes or of the pulls. */
 void weft_held_modes_add(const weft_held_modes *held, int64_t n_dofs, double factor,
                          const double *amounts, const double *vectors, double *y);
@@ -40,9 +44,10 @@ void weft_held_modes_add(const weft_held_modes *held, int64_t n_dofs, double fac
  *  constants of each component and, of displacements, the rigid body modes, of each part of the mesh. */
 typedef struct weft_free_modes {
     int n;
-    double *modes;        /* [n][n_dofs], orthonormal in L2; NULL if n is 0 */
-    double *weighted;     /* [n][n_dofs] the mass matrix times them */
-    weft_held_modes held; /* those that are held, but weakly */
+    double *modes;                  /* [n][n_dofs], orthonormal in L2; NULL if n is 0 */
+    double *weighted;               /* [n][n_dofs] the mass matrix times them */
+    weft_held_modes held;           /* those that are held, but weakly */
+    const struct weft_share *share; /* as of these */
 } weft_free_modes;
 /** Find the free modes, and those that are held weakly. A form sees a mode if it maps it to more than rounding
  *  of the terms that it sums in some row, whatever other rows and parts have.
@@ -78,7 +83,8 @@ weft_status weft_constraints_pin(weft_constraints *constraints, weft_free_modes 
 weft_status weft_free_modes_check(const weft_free_modes *modes, int64_t n_dofs, const double *r,
                                   double most, weft_error *error);
 /** Remove the modes from u [n_dofs]: of the solutions, take the one without mean and rotation. */
-void weft_free_modes_remove(const weft_free_modes *modes, int64_t n_dofs, double *u);
+weft_status weft_free_modes_remove(const weft_free_modes *modes, int64_t n_dofs, double *u,
+                                   weft_error *error);
 
 #ifdef __cplusplus
 }

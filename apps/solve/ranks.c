@@ -83,8 +83,6 @@ weft_status solve_ranks_check(solve_options *options, const app_launch *launch, 
         return refuse_both(launch, error);
     if (run->ranks == 0 && launch->size == 1)
         return WEFT_OK;
-    if (run->constraints.n > 0)
-        return refuse("--constraints", "constraints are", error);
     if (run->solver.tune > 0)
         return refuse("--tune", "measured plans are", error);
     return check_device(device, run->ranks, error);
@@ -92,19 +90,46 @@ weft_status solve_ranks_check(solve_options *options, const app_launch *launch, 
 
 /* ---- the whole mesh -------------------------------------------------------------------------- */
 
+/* A weft_problem_ranks. */
+static weft_status find_whole(void *user, weft_problem **out, weft_error *error) {
+    solve *run = user;
+    const weft_status status = solve_whole_make(run, error);
+    *out = run->all ? run->all->base.problem : NULL;
+    return status;
+}
+
+/* Cells that ranks need besides, for constraints. */
+static weft_status reach(solve *run, const weft_mesh *whole, weft_part_cells *out,
+                         weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_problem *problem = NULL;
+    if (!app_has_constraints(run->base.options))
+        goto done;
+    TRY(find_whole(run, &problem, error));
+    TRY(weft_problem_reach(problem, run->comm, whole, out, error));
+done:
+    return status;
+}
+
 weft_status solve_take_part(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     app_run *base = &run->base;
     weft_mesh *part = NULL;
     const double start = weft_clock();
+    const weft_mesh *whole = base->mesh;
+    const weft_problem_ranks ranks = {find_whole, run};
+    weft_part_cells more = {NULL};
     if (!run->comm)
         goto done;
-    TRY(weft_mesh_take_part(run->comm, base->mesh, &part, error));
     run->whole = base->mesh;
     run->whole_made = base->mesh_made;
-    base->mesh = part;
+    base->mesh = NULL;
     base->mesh_made.hierarchy = NULL; /* whole_made has it */
     base->mesh_made.copies = (weft_mesh_copies){0};
+    TRY(reach(run, whole, &more, error));
+    TRY(weft_mesh_take_part(run->comm, whole, &more, &part, error));
+    weft_problem_divide(base->problem, &ranks);
+    base->mesh = part;
     weft_problem_set_mesh(base->problem, part);
     weft_problem_set_hierarchy(base->problem, run->whole_made.hierarchy);
     weft_data_free(&base->data);
@@ -113,6 +138,7 @@ weft_status solve_take_part(solve *run, weft_error *error) {
     run->ranks.divide = weft_clock() - start;
     base->seconds.mesh += run->ranks.divide;
 done:
+    free(more.list);
     return status;
 }
 

@@ -1,11 +1,13 @@
 /* Parts of a mesh that do not touch, and whether conditions fix u in each of them. */
 #include "fem/bc/private.h"
+#include "fem/mesh/part.h"
 #include "fusion/connectivity/connectivity.h"
 #include "fusion/setup/setup.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { CHUNK = 1 << 16, SAMPLED = 8, THREADS = 256 /* of kernels/setup */ };
 
@@ -243,6 +245,12 @@ weft_status weft_bc_parts(const weft_bc *bc, int32_t *part, int64_t *n, weft_err
     const weft_mesh *mesh = weft_space_mesh(bc->space);
     bool is_whole = false;
     int32_t *parent = NULL;
+    if (mesh->part) { /* of the whole mesh, however a rank's part of it falls apart */
+        *n = mesh->part->n_pieces;
+        if (part)
+            memcpy(part, mesh->part->pieces, (size_t)mesh->n_nodes * sizeof *part);
+        goto done;
+    }
     TRY(find_whole(bc, &is_whole, error));
     *n = 1;
     for (int64_t i = 0; i < mesh->n_nodes && is_whole && part; ++i)

@@ -87,6 +87,7 @@ void weft_constraints_free(weft_constraints **constraints) {
     constraint_fields_clear(&(*constraints)->fields);
     free((*constraints)->checks);
     free((*constraints)->rows);
+    free((*constraints)->lost);
     free((*constraints)->row_of);
     free((*constraints)->given);
     free(*constraints);
@@ -94,11 +95,12 @@ void weft_constraints_free(weft_constraints **constraints) {
 }
 
 bool weft_constraints_empty(const weft_constraints *constraints) {
-    return constraints->n_rows == 0 && constraints->n_checks == 0;
+    return constraints->layout ? constraints->n_all == 0 && !constraints->has_checks
+                               : constraints->n_rows == 0 && constraints->n_checks == 0;
 }
 
 int64_t weft_constraints_count(const weft_constraints *constraints) {
-    return constraints->n_rows;
+    return constraints->layout ? constraints->n_all : constraints->n_rows;
 }
 
 /* ---- terms ----------------------------------------------------------------------------------- */

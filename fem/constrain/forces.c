@@ -55,6 +55,8 @@ weft_status weft_constraints_restrict(weft_constraints *constraints, double *r,
     const int c = fields->n_values, n = constraints->n_sources;
     *out = (weft_constraint_forces){.n = n};
     TRY(constraints_resolve(constraints, error));
+    if (constraints->layout)
+        TRY(weft_layout_update_values(constraints->layout, r, error));
     out->origins = calloc((size_t)n + 1, sizeof *out->origins);
     out->supplies = calloc((size_t)n + 1, sizeof *out->supplies);
     out->first = calloc((size_t)n + 1, sizeof *out->first);

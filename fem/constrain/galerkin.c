@@ -126,12 +126,37 @@ done:
     return status;
 }
 
+/* Does a rank compute row i of the result, or need it for one that it computes? */
+static bool is_needed(const weft_constraints *constraints, const unsigned char *owned, int32_t i) {
+    bool needed = owned[i] != 0;
+    const int32_t row = constraints->row_of[i];
+    for (int k = 0; row >= 0 && k < constraints->rows[row].n && !needed; ++k) {
+        const int32_t dof = constraints->rows[row].dofs[k];
+        needed = dof < constraints->n_dofs && owned[dof];
+    }
+    return needed;
+}
+
+/* A rank has the rows of all dependent dofs that its rows of A refer to. */
+static weft_status check_rows(const weft_constraints *constraints, const weft_pattern *A,
+                              weft_error *error) {
+    const unsigned char *owned = weft_layout_owned(constraints->layout);
+    for (int32_t i = 0; i < (int32_t)A->n_rows; ++i)
+        for (int64_t e = A->row_start[i]; e < A->row_start[i + 1]; ++e)
+            if (constraints->lost[A->columns[e]] && is_needed(constraints, owned, i))
+                return weft_error_set(error, WEFT_ERROR_INTERNAL,
+                                      "a rank does not have the constraints of its neighbours");
+    return WEFT_OK;
+}
+
 static weft_status place(const weft_constraints *constraints, const weft_pattern *A,
                          const weft_csr *map, constraint_product *product, weft_error *error) {
     weft_status status = WEFT_OK;
     if (A->n_entries >= NONE)
         TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                            "constraints on a matrix of more than %u entries", NONE));
+    if (constraints->layout)
+        TRY(check_rows(constraints, A, error));
     for (int64_t e = 0; e < product->pattern.n_entries; ++e)
         product->from[e] = NONE;
     for (int32_t i = 0; i < (int32_t)A->n_rows; ++i) {

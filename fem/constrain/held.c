@@ -2,6 +2,7 @@
  *
  * Decision  docs/decisions/0038-soft-modes-are-computed-apart.md */
 #include "fem/base/eigen.h"
+#include "fem/base/share.h"
 #include "fem/constrain/private.h"
 
 #include <math.h>
@@ -128,15 +129,26 @@ void weft_held_modes_add(const weft_held_modes *held, int64_t n_dofs, double fac
             y[i] += factor * amounts[k] * vectors[k * n_dofs + i];
 }
 
-void weft_held_modes_balance(weft_held_modes *held, int64_t n_dofs, double *b) {
-    for (int k = 0; k < held->n; ++k)
-        held->amounts[k] =
-            constraint_product_of(held->modes + k * n_dofs, b, n_dofs) / held->work[k];
+weft_status weft_held_modes_balance(weft_held_modes *held, int64_t n_dofs, double *b,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int k = 0; k < held->n; ++k) {
+        TRY(weft_share_product(held->share, held->modes + k * n_dofs, b, n_dofs, &held->amounts[k],
+                               error));
+        held->amounts[k] /= held->work[k];
+    }
     weft_held_modes_add(held, n_dofs, -1, held->amounts, held->pulls, b);
+done:
+    return status;
 }
 
-void weft_held_modes_lack(const weft_held_modes *held, int64_t n_dofs, const double *w,
-                          double *out) {
-    for (int k = 0; k < held->n; ++k)
-        out[k] = -constraint_product_of(held->pulls + k * n_dofs, w, n_dofs) / held->work[k];
+weft_status weft_held_modes_lack(const weft_held_modes *held, int64_t n_dofs, const double *w,
+                                 double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int k = 0; k < held->n; ++k) {
+        TRY(weft_share_product(held->share, held->pulls + k * n_dofs, w, n_dofs, &out[k], error));
+        out[k] /= -held->work[k];
+    }
+done:
+    return status;
 }

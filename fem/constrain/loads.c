@@ -1,26 +1,8 @@
 /* Concentrated loads at points. */
 #include "fem/constrain/private.h"
-#include "fem/form/vectors.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-/* What a load adds to a dof: shape times a value, or a constant. */
-typedef struct load_entry {
-    int32_t dof;
-    double shape, constant;
-    int value; /* -1: the constant */
-} load_entry;
-
-struct weft_point_loads {
-    constraint_fields fields;
-    point_values values;
-    load_entry *entries;
-    int n_entries;
-    double *sums; /* [n_dofs], and on the device; NULL before the first use */
-    weft_memory *memory;
-    weft_vector_programs vectors;
-};
 
 weft_status weft_point_loads_make(weft_context *context, const weft_space *space, const weft_bc *bc,
                                   weft_point_loads **out, weft_error *error) {

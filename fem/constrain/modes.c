@@ -1,5 +1,6 @@
 /* Finds the modes that operator and constraints leave free, and fixes or removes them. */
 #include "fem/base/eigen.h"
+#include "fem/base/share.h"
 #include "fem/constrain/private.h"
 #include "fem/mesh/mesh.h"
 
@@ -218,12 +219,18 @@ done:
     return status;
 }
 
-void weft_free_modes_remove(const weft_free_modes *modes, int64_t n_dofs, double *u) {
+weft_status weft_free_modes_remove(const weft_free_modes *modes, int64_t n_dofs, double *u,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
     for (int k = 0; k < modes->n; ++k) {
-        const double part = constraint_product_of(modes->weighted + k * n_dofs, u, n_dofs);
+        double part = 0;
+        TRY(weft_share_product(modes->share, modes->weighted + k * n_dofs, u, n_dofs, &part,
+                               error));
         for (int64_t i = 0; i < n_dofs; ++i)
             u[i] -= part * modes->modes[k * n_dofs + i];
     }
+done:
+    return status;
 }
 
 /* ---- pins ------------------------------------------------------------------------------------ */
@@ -242,17 +249,32 @@ static weft_status refuse_work(const weft_free_modes *modes, double work, double
     return WEFT_ERROR_INPUT;
 }
 
+/* The work of b on a mode, and that of its parts without signs. */
+static weft_status measure_work(const weft_free_modes *modes, int64_t n, int k, const double *b,
+                                double *work, double *size, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double *parts = weft_array_make((size_t)n, sizeof *parts);
+    if (!parts)
+        TRY(weft_out_of_memory(error, "free modes"));
+    for (int64_t i = 0; i < n; ++i)
+        parts[i] = modes->modes[k * n + i] * b[i];
+    TRY(weft_share_product(modes->share, modes->modes + k * n, b, n, work, error));
+    TRY(weft_share_sums(modes->share, parts, n, &(double){0}, size, error));
+done:
+    free(parts);
+    return status;
+}
+
 /* Take from b what works on the modes, which is rounding. */
 static weft_status balance(const weft_constraints *constraints, const weft_free_modes *modes,
                            double *b, weft_error *error) {
+    weft_status status = WEFT_OK;
     const int64_t n = constraints->n_dofs;
     for (int k = 0; k < modes->n; ++k) {
-        const double *mode = modes->modes + k * n, work = constraint_product_of(mode, b, n);
-        double size = 0;
-        for (int64_t i = 0; i < n; ++i)
-            size += fabs(mode[i] * b[i]);
+        double work = 0, size = 0;
+        TRY(measure_work(modes, n, k, b, &work, &size, error));
         if (!(fabs(work) <= WORK_MOST * size))
-            return refuse_work(modes, work, size, error);
+            TRY(refuse_work(modes, work, size, error));
         if (fabs(work) > WORK * size)
             weft_log(constraints->context->monitor, WEFT_LOG_WARNING,
                      "nothing fixes a mode of u, and the loads do a work of %.3g on it, of parts "
@@ -261,19 +283,23 @@ static weft_status balance(const weft_constraints *constraints, const weft_free_
         for (int64_t i = 0; i < n; ++i)
             b[i] -= work * modes->weighted[k * n + i];
     }
-    return WEFT_OK;
+done:
+    return status;
 }
 
 weft_status weft_free_modes_check(const weft_free_modes *modes, int64_t n_dofs, const double *r,
                                   double most, weft_error *error) {
+    weft_status status = WEFT_OK;
     for (int k = 0; k < modes->n; ++k) {
         const double *mode = modes->modes + k * n_dofs;
-        const double work = constraint_product_of(mode, r, n_dofs),
-                     size = sqrt(constraint_product_of(mode, mode, n_dofs));
-        if (!(fabs(work) <= most * size))
-            return refuse_work(modes, work, most / WORK * size, error);
+        double work = 0, square = 0;
+        TRY(weft_share_product(modes->share, mode, r, n_dofs, &work, error));
+        TRY(weft_share_product(modes->share, mode, mode, n_dofs, &square, error));
+        if (!(fabs(work) <= most * sqrt(square)))
+            TRY(refuse_work(modes, work, most / WORK * sqrt(square), error));
     }
-    return WEFT_OK;
+done:
+    return status;
 }
 
 /* Elimination: each mode in turn is fixed where it is largest, and taken off the later ones. */
@@ -302,18 +328,14 @@ done:
     return status;
 }
 
-weft_status weft_constraints_pin(weft_constraints *constraints, weft_free_modes *modes, double *b,
-                                 weft_error *error) {
+weft_status weft_constraints_pin_whole(weft_constraints *constraints, const weft_free_modes *modes,
+                                       bool held_too, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t n = (size_t)constraints->n_dofs, n_free = (size_t)modes->n * n;
-    const int n_pins = modes->n + (b ? modes->held.n : 0);
+    const int n_pins = modes->n + (held_too ? modes->held.n : 0);
     double *left = NULL;
     if (n_pins == 0)
         goto done;
-    if (b) {
-        weft_held_modes_balance(&modes->held, constraints->n_dofs, b);
-        TRY(balance(constraints, modes, b, error));
-    }
     left = weft_array_make((size_t)n_pins * n, sizeof *left);
     if (!left)
         TRY(weft_out_of_memory(error, "free modes"));
@@ -324,5 +346,18 @@ weft_status weft_constraints_pin(weft_constraints *constraints, weft_free_modes 
     TRY(pin(constraints, n_pins, left, error));
 done:
     free(left);
+    return status;
+}
+
+weft_status weft_constraints_pin(weft_constraints *constraints, weft_free_modes *modes, double *b,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (b) {
+        TRY(weft_held_modes_balance(&modes->held, constraints->n_dofs, b, error));
+        TRY(balance(constraints, modes, b, error));
+    }
+    if (!constraints->layout) /* a rank has the pins of the whole */
+        TRY(weft_constraints_pin_whole(constraints, modes, b != NULL, error));
+done:
     return status;
 }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "fem/constrain/constrain.h"
+#include "fem/constrain/ranks.h"
 #include "fem/form/form.h"
+#include "fem/form/vectors.h"
 #include "fem/multigrid/multigrid.h"
 #include "fem/weft_function.h"
 
@@ -65,6 +67,7 @@ void point_values_clear(point_values *values);
  *  entries changed. */
 weft_status point_entries_write(weft_memory *to, const double *values, int64_t n,
                                 const int32_t *changed, int n_changed, weft_error *error);
+
 /** The functions that u consists of: one, or those of a mixed space. */
 typedef struct constraint_fields {
     weft_constraint_field *list; /* [n] */
@@ -75,6 +78,24 @@ typedef struct constraint_fields {
 weft_status constraint_fields_make(const weft_constraint_field *list, int n, constraint_fields *out,
                                    weft_error *error);
 void constraint_fields_clear(constraint_fields *fields);
+
+/** What a load adds to a dof: shape times a value, or a constant. */
+typedef struct load_entry {
+    int32_t dof;
+    double shape, constant;
+    int value; /* -1: the constant */
+} load_entry;
+
+struct weft_point_loads {
+    constraint_fields fields;
+    point_values values;
+    load_entry *entries;
+    int n_entries;
+    double *sums; /* [n_dofs], and on the device; NULL before the first use */
+    weft_memory *memory;
+    weft_vector_programs vectors;
+};
+
 const weft_constraint_field *constraint_field_of(const constraint_fields *fields, int32_t dof);
 /** The component, of those of all fields, that a dof is a value of. */
 int constraint_value_of(const constraint_fields *fields, int32_t dof);
@@ -108,7 +129,19 @@ struct weft_constraints {
     constraint_row *checks; /* equations between Dirichlet dofs and values that depend on time */
     int n_checks;
     point_values values;
+    /* of a rank's part: */
+    weft_layout *layout;             /* NULL: the mesh is whole */
+    weft_constraints *whole;         /* on the first rank, borrowed; else NULL */
+    const weft_space *const *spaces; /* on the part */
+    const weft_space *const *whole_spaces;
+    int64_t n_all;       /* rows of the whole */
+    bool has_constant;   /* one of them has */
+    bool has_checks;     /* the whole has */
+    unsigned char *lost; /* [n_dofs] 1: a dependent dof whose row the rank does not have */
 };
+
+/** The first dof of an equation between prescribed values; -1: it has none. */
+int32_t constraint_check_dof(const weft_constraints *constraints, const constraint_row *row);
 
 /** Name the origin of an error, unless it has a place. */
 weft_status constraint_locate(const char *origin, weft_status status, weft_error *error);

@@ -1,9 +1,11 @@
 /* Finds the nearest values that satisfy the constraints, by conjugate gradients on the host: there are as
  * many iterations as constraints couple weights, few. */
+#include "core/base/fault.h"
 #include "fem/constrain/private.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { ITERATIONS_MOST = 1000 };
 static const double TOLERANCE = 1e-15;
@@ -34,6 +36,8 @@ weft_status weft_constraints_fill(weft_constraints *constraints, bool with_value
     TRY(constraints_resolve(constraints, error));
     if (with_values)
         TRY(point_values_evaluate(&constraints->values, error));
+    if (constraints->layout)
+        TRY(weft_layout_update_values(constraints->layout, u, error));
     for (int i = 0; i < constraints->n_rows; ++i) {
         const constraint_row *row = &constraints->rows[i];
         double sum = with_values ? row->constant : 0;
@@ -44,6 +48,8 @@ weft_status weft_constraints_fill(weft_constraints *constraints, bool with_value
                 sum += row->factors[k] * constraints->values.values[row->dofs[k] - n].now;
         u[row->dof] = sum;
     }
+    if (constraints->layout) /* dofs whose rows others have */
+        TRY(weft_layout_update_values(constraints->layout, u, error));
 done:
     return status;
 }
@@ -111,8 +117,8 @@ static void correct(const projection *p, double *v) {
     }
 }
 
-weft_status constraints_project(const weft_constraints *constraints, const double *weights,
-                                const double *filled, double *u, weft_error *error) {
+static weft_status project(const weft_constraints *constraints, const double *weights,
+                           const double *filled, double *u, weft_error *error) {
     const size_t n = (size_t)constraints->n_dofs;
     double *work = weft_array_make(4 * n, sizeof *work);
     if (!work)
@@ -125,4 +131,49 @@ weft_status constraints_project(const weft_constraints *constraints, const doubl
     correct(&p, u);
     free(work);
     return WEFT_OK;
+}
+
+/* ---- on several ranks ------------------------------------------------------------------------ */
+
+static weft_status collect(const weft_constraints *constraints, const double *values, double *out,
+                           weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t n = (size_t)constraints->n_dofs;
+    double *updated = weft_array_make(n, sizeof *updated);
+    if (!updated)
+        TRY(weft_out_of_memory(error, "constraints"));
+    memcpy(updated, values, n * sizeof *updated);
+    if (!weft_fault("weights_stale"))
+        TRY(weft_layout_update_values(constraints->layout, updated, error));
+    TRY(weft_layout_collect(constraints->spaces, constraints->fields.n, updated,
+                            constraints->whole_spaces, out, error));
+done:
+    free(updated);
+    return status;
+}
+
+/* The first rank does it for the whole. */
+static weft_status project_whole(const weft_constraints *constraints, const double *weights,
+                                 const double *filled, double *u, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t n = constraints->whole ? (size_t)constraints->whole->n_dofs : 0;
+    double *all = weft_array_make(3 * n, sizeof *all);
+    if (!all)
+        TRY(weft_out_of_memory(error, "constraints"));
+    TRY(collect(constraints, weights, all, error));
+    TRY(collect(constraints, filled, all + n, error));
+    TRY(collect(constraints, u, all + 2 * n, error));
+    if (constraints->whole)
+        TRY(project(constraints->whole, all, all + n, all + 2 * n, error));
+    TRY(weft_layout_spread(constraints->spaces, constraints->fields.n, constraints->whole_spaces,
+                           all + 2 * n, u, error));
+done:
+    free(all);
+    return status;
+}
+
+weft_status constraints_project(const weft_constraints *constraints, const double *weights,
+                                const double *filled, double *u, weft_error *error) {
+    return constraints->layout ? project_whole(constraints, weights, filled, u, error)
+                               : project(constraints, weights, filled, u, error);
 }

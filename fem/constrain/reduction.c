@@ -1,6 +1,7 @@
 /* The constrained problem C^T A C v = C^T (b - A g): C and g on the device, for repeated solves.
  *
  * Decision  docs/decisions/0032-constraints-are-sparse-maps.md */
+#include "core/base/fault.h"
 #include "fem/base/memory.h"
 #include "fem/constrain/private.h"
 #include "fem/form/vectors.h"
@@ -118,6 +119,8 @@ static weft_status make_maps(weft_reduction *reduction, weft_error *error) {
     TRY(weft_csr_transpose(constraints->context->device, &map, &transpose, error));
     TRY(make_operator(constraints->context, &map, &reduction->expand, error));
     TRY(make_operator(constraints->context, &transpose, &reduction->restrict_, error));
+    weft_operator_distribute(reduction->expand, constraints->layout);
+    weft_operator_distribute(reduction->restrict_, constraints->layout);
 done:
     weft_csr_clear(&map);
     weft_csr_clear(&transpose);
@@ -134,7 +137,7 @@ static weft_status make_vectors(weft_reduction *reduction, weft_error *error) {
     reduction->constrained = weft_array_make((size_t)n, sizeof *reduction->constrained);
     if (!kept || !reduction->g_values || !reduction->constrained)
         TRY(weft_out_of_memory(error, "constraints"));
-    reduction->has_constant = constraints->values.n_values > 0;
+    reduction->has_constant = constraints->has_constant || constraints->values.n_values > 0;
     for (int i = 0; i < constraints->n_rows; ++i) {
         reduction->g_values[constraints->rows[i].dof] = constraints->rows[i].constant;
         reduction->has_constant |= constraints->rows[i].constant != 0;
@@ -163,8 +166,9 @@ weft_status weft_reduction_make(weft_constraints *constraints, weft_reduction **
     if (!made)
         TRY(weft_out_of_memory(error, "constraints"));
     made->constraints = constraints;
-    made->vectors =
-        (weft_vector_programs){.context = constraints->context, .n = constraints->n_dofs};
+    made->vectors = (weft_vector_programs){.context = constraints->context,
+                                           .n = constraints->n_dofs,
+                                           .share = weft_layout_share(constraints->layout)};
     TRY(constraints_resolve(constraints, error));
     TRY(make_maps(made, error));
     TRY(make_vectors(made, error));
@@ -215,6 +219,7 @@ static weft_status make_reduced(weft_reduction *reduction, weft_operator *op, we
         TRY(weft_out_of_memory(error, "constraints"));
     TRY(weft_operator_from_matrix(constraints->context, &pattern, reduction->values,
                                   WEFT_MATRIX_CHANGES, &reduction->op, error));
+    weft_operator_distribute(reduction->op, constraints->layout);
     reduction->whole = op;
 done:
     weft_pattern_free(&pattern);
@@ -301,6 +306,8 @@ static weft_status check_values(const weft_reduction *reduction, double factor, 
         TRY(sum_check(constraints, &constraints->checks[i], factor, u, &sums[i], &sizes[i], error));
         largest = fmax(largest, sizes[i]);
     }
+    if (constraints->has_checks)
+        TRY(weft_comm_maximum(weft_layout_comm(constraints->layout), &largest, error));
     for (int i = 0; i < n; ++i)
         if (!(fabs(sums[i]) <=
               CONSTRAINT_ROUNDING * sizes[i] + CONSTRAINT_ROUNDING_OF_LARGEST * largest))
@@ -340,6 +347,13 @@ done:
     return status;
 }
 
+/* Dofs whose rows other ranks have get their values. */
+static weft_status update(const weft_reduction *reduction, weft_memory *u, weft_error *error) {
+    weft_layout *layout = reduction->constraints->layout;
+    return layout && !weft_fault("dependent_stale") ? weft_layout_update(layout, u, error)
+                                                    : WEFT_OK;
+}
+
 weft_status weft_reduction_fill(weft_reduction *reduction, double factor, weft_memory *u,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
@@ -347,12 +361,14 @@ weft_status weft_reduction_fill(weft_reduction *reduction, double factor, weft_m
     const bool computes =
         !weft_device_limits(reduction->constraints->context->device)->records_only;
     TRY(set_constants(reduction, error));
+    TRY(update(reduction, u, error));
     if (computes)
         TRY(check_values(reduction, factor, u, error));
     TRY(weft_operator_apply(reduction->expand, u, reduction->work, error));
     weft_terms_add(&terms, 1, reduction->work);
     weft_terms_add(&terms, factor, reduction->g);
     TRY(weft_vectors_sum(&reduction->vectors, &terms, u, error));
+    TRY(update(reduction, u, error));
 done:
     return status;
 }
@@ -431,11 +447,12 @@ weft_status weft_reduction_leave(weft_reduction *reduction, const weft_system *w
         goto done;
     TRY(weft_operator_apply(reduction->expand, reduction->v,
                             reduction->has_constant ? reduction->work : whole->u, error));
-    if (!reduction->has_constant)
-        goto done;
-    weft_terms_add(&terms, 1, reduction->work);
-    weft_terms_add(&terms, 1, reduction->x0);
-    TRY(weft_vectors_sum(&reduction->vectors, &terms, whole->u, error));
+    if (reduction->has_constant) {
+        weft_terms_add(&terms, 1, reduction->work);
+        weft_terms_add(&terms, 1, reduction->x0);
+        TRY(weft_vectors_sum(&reduction->vectors, &terms, whole->u, error));
+    }
+    TRY(update(reduction, whole->u, error));
 done:
     return status;
 }

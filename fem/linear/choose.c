@@ -381,6 +381,8 @@ static weft_status choose_for_ranks(weft_linear *linear, const weft_problem_memo
                        : !is_cheap || (problem->lowers_degrees && choice->preconditioner >= 0)
                            ? WEFT_ASSEMBLY_MATRIX_FREE
                            : WEFT_ASSEMBLY_CSR;
+    if (linear->needs_matrix && !weft_assembly_about(choice->assembly)->stores_matrix)
+        choice->assembly = WEFT_ASSEMBLY_CSR;
     choice->next = choice->next_after = 0;
     choice->expected = 0;
 done:

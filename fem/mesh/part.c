@@ -7,17 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-int weft_part_owner(const weft_part *part, int32_t node) {
-    const int64_t global = part->nodes[node];
-    int low = 0, high = weft_comm_size(part->comm);
+void weft_part_starts(int n_ranks, int64_t n_nodes, int64_t *out) {
+    for (int r = 0; r <= n_ranks; ++r)
+        out[r] = n_nodes * r / n_ranks;
+}
+
+int weft_part_owner_of(const int64_t *starts, int n_ranks, int64_t node) {
+    int low = 0, high = n_ranks;
     while (high - low > 1) {
         const int middle = low + (high - low) / 2;
-        if (part->starts[middle] <= global)
+        if (starts[middle] <= node)
             low = middle;
         else
             high = middle;
     }
     return low;
+}
+
+int weft_part_owner(const weft_part *part, int32_t node) {
+    return weft_part_owner_of(part->starts, weft_comm_size(part->comm), part->nodes[node]);
 }
 
 void weft_part_free(weft_part **out) {
@@ -28,18 +36,22 @@ void weft_part_free(weft_part **out) {
     free(part->starts);
     free(part->nodes);
     free(part->cells);
+    free(part->pieces);
+    free(part->also_starts);
+    free(part->also);
     free(part);
     *out = NULL;
 }
 
 typedef struct taking {
     const weft_mesh *whole;
+    const weft_part_cells *more;
     weft_mesh *mesh;
     weft_part *part;
     int32_t *number; /* [nodes of the whole]: in the part; -1: not there */
     int32_t *facet;  /* [facets of the whole], the same */
     int32_t *cell;   /* [cells of the whole], the same */
-} taking;
+} taking;            /* numbers are -1, or 0 where those that are there have no number yet */
 
 static void *array(int64_t n, size_t size) {
     return weft_array_make((size_t)n, size);
@@ -63,31 +75,67 @@ static int32_t *list_marked(const int32_t *number, int64_t n, int64_t n_marked) 
     return list;
 }
 
-/* Cells with a node of this rank, and their nodes. */
+/* A cell is there with its nodes. */
+static void take_cell(taking *t, int64_t cell) {
+    const int v = weft_mesh_cell_vertices(t->whole);
+    t->cell[cell] = 0;
+    for (int k = 0; k < v; ++k)
+        t->number[t->whole->cells[cell * v + k]] = 0;
+}
+
+static bool touches(const taking *t, int64_t cell, int rank) {
+    const int v = weft_mesh_cell_vertices(t->whole);
+    const int32_t *nodes = t->whole->cells + cell * v;
+    bool found = false;
+    for (int k = 0; k < v; ++k)
+        found |= nodes[k] >= t->part->starts[rank] && nodes[k] < t->part->starts[rank + 1];
+    return found;
+}
+
+/* Cells with a node of this rank, those that it has besides, and their nodes. */
 static weft_status choose_cells(taking *t, weft_error *error) {
     const weft_mesh *whole = t->whole;
-    const int v = weft_mesh_cell_vertices(whole), rank = weft_comm_rank(t->part->comm);
-    const int64_t first = t->part->starts[rank], last = t->part->starts[rank + 1];
+    const int rank = weft_comm_rank(t->part->comm);
     t->number = malloc((size_t)whole->n_nodes * sizeof *t->number + 1);
     t->cell = malloc((size_t)whole->n_cells * sizeof *t->cell + 1);
     if (!t->number || !t->cell)
         return weft_out_of_memory(error, "the part of a mesh");
     memset(t->number, 0xFF, (size_t)whole->n_nodes * sizeof *t->number);
-    for (int64_t c = 0; c < whole->n_cells; ++c) {
-        const int32_t *nodes = whole->cells + c * v;
-        bool mine = false;
-        for (int k = 0; k < v; ++k)
-            mine |= nodes[k] >= first && nodes[k] < last;
-        t->cell[c] = mine ? 0 : -1;
-        for (int k = 0; k < v && mine; ++k)
-            t->number[nodes[k]] = 0;
-    }
+    memset(t->cell, 0xFF, (size_t)whole->n_cells * sizeof *t->cell);
+    for (int64_t c = 0; c < whole->n_cells; ++c)
+        if (touches(t, c, rank))
+            take_cell(t, c);
+    for (int64_t i = 0; i < t->more->n; ++i)
+        if (t->more->list[i].rank == rank)
+            take_cell(t, t->more->list[i].cell);
     t->mesh->n_nodes = count_marked(t->number, whole->n_nodes);
     t->mesh->n_cells = count_marked(t->cell, whole->n_cells);
     t->part->nodes = list_marked(t->number, whole->n_nodes, t->mesh->n_nodes);
     t->part->cells = list_marked(t->cell, whole->n_cells, t->mesh->n_cells);
     return t->part->nodes && t->part->cells ? WEFT_OK
                                             : weft_out_of_memory(error, "the part of a mesh");
+}
+
+/* Cells of this part that others have besides those that touch a node of theirs. */
+static weft_status list_also(taking *t, weft_error *error) {
+    weft_part *part = t->part;
+    const int n = weft_comm_size(part->comm), mine = weft_comm_rank(part->comm);
+    int64_t k = 0;
+    part->also_starts = calloc((size_t)n + 1, sizeof *part->also_starts);
+    part->also = array(t->more->n, sizeof *part->also);
+    if (!part->also_starts || !part->also)
+        return weft_out_of_memory(error, "the part of a mesh");
+    for (int64_t i = 0; i < t->more->n; ++i) {
+        const weft_part_cell *one = &t->more->list[i];
+        if (one->rank == mine || t->cell[one->cell] < 0 || touches(t, one->cell, one->rank))
+            continue;
+        part->also[k++] = t->cell[one->cell];
+        part->also_starts[one->rank + 1] = k;
+    }
+    for (int r = 0; r < n; ++r)
+        if (part->also_starts[r + 1] < part->also_starts[r])
+            part->also_starts[r + 1] = part->also_starts[r];
+    return WEFT_OK;
 }
 
 static weft_status copy_cells(taking *t, weft_error *error) {
@@ -250,20 +298,31 @@ static int32_t root_of(int32_t *above, int32_t node) {
     return node;
 }
 
-/* Count the pieces of the mesh that share no node. */
-static weft_status count_pieces(const weft_mesh *whole, int64_t *out, weft_error *error) {
+/* Number the pieces of the mesh, which share no node, by their lowest nodes. */
+static weft_status find_pieces(taking *t, weft_error *error) {
+    const weft_mesh *whole = t->whole;
     const int v = weft_mesh_cell_vertices(whole);
+    weft_part *part = t->part;
     int32_t *above = malloc((size_t)whole->n_nodes * sizeof *above + 1);
-    if (!above)
+    part->pieces = array(t->mesh->n_nodes, sizeof *part->pieces);
+    if (!above || !part->pieces) {
+        free(above);
         return weft_out_of_memory(error, "the part of a mesh");
+    }
     for (int64_t i = 0; i < whole->n_nodes; ++i)
         above[i] = (int32_t)i;
-    *out = whole->n_nodes;
     for (int64_t i = 0; i < whole->n_cells * v; ++i) {
         const int32_t a = root_of(above, whole->cells[i / v * v]),
                       b = root_of(above, whole->cells[i]);
-        *out -= a != b;
-        above[b] = a;
+        above[a > b ? a : b] = a > b ? b : a;
+    }
+    for (int64_t i = 0; i < whole->n_nodes; ++i) /* those below refer to roots already */
+        above[i] = above[above[i]];
+    for (int64_t i = 0; i < whole->n_nodes; ++i) {
+        const int32_t root = above[i];
+        above[i] = root == i ? (int32_t)part->n_pieces++ : above[root];
+        if (t->number[i] >= 0)
+            part->pieces[t->number[i]] = above[i];
     }
     free(above);
     return WEFT_OK;
@@ -285,21 +344,18 @@ static weft_status divide(weft_comm *comm, const weft_mesh *whole, weft_part **o
         weft_error_hint(error, "use fewer ranks, or a finer mesh");
         return WEFT_ERROR_INPUT;
     }
-    for (int r = 0; r <= n; ++r)
-        part->starts[r] = whole->n_nodes * r / n;
+    weft_part_starts(n, whole->n_nodes, part->starts);
     part->comm = comm;
-    if (count_pieces(whole, &part->n_pieces, error) != WEFT_OK)
-        return WEFT_ERROR_MEMORY;
     part->n_global_nodes = whole->n_nodes;
     part->n_global_cells = whole->n_cells;
     part->shape = weft_mesh_shape_of(whole);
     return WEFT_OK;
 }
 
-weft_status weft_mesh_take_part(weft_comm *comm, const weft_mesh *whole, weft_mesh **out,
-                                weft_error *error) {
+weft_status weft_mesh_take_part(weft_comm *comm, const weft_mesh *whole,
+                                const weft_part_cells *more, weft_mesh **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    taking t = {.whole = whole, .mesh = calloc(1, sizeof *t.mesh)};
+    taking t = {.whole = whole, .more = more, .mesh = calloc(1, sizeof *t.mesh)};
     if (!t.mesh)
         TRY(weft_out_of_memory(error, "the part of a mesh"));
     t.mesh->dimension = whole->dimension;
@@ -312,6 +368,8 @@ weft_status weft_mesh_take_part(weft_comm *comm, const weft_mesh *whole, weft_me
     TRY(divide(comm, whole, &t.mesh->part, error));
     t.part = t.mesh->part;
     TRY(choose_cells(&t, error));
+    TRY(list_also(&t, error));
+    TRY(find_pieces(&t, error));
     TRY(copy_cells(&t, error));
     TRY(choose_facets(&t, error));
     TRY(copy_facets(&t, error));

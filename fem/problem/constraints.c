@@ -1,5 +1,7 @@
 /* What holds u besides conditions: u = C v + g (fem/weft_constraint.h), and modes that nothing fixes. */
+#include "fem/constrain/ranks.h"
 #include "fem/problem/problem.h"
+#include "fem/space/layout.h"
 
 #include <stdlib.h>
 
@@ -46,10 +48,130 @@ static weft_declared_target target(const weft_problem *problem) {
                                   problem->system.constraints, problem->point_loads};
 }
 
+/* ---- of the parts of ranks -------------------------------------------------------------------- */
+
+void weft_problem_divide(weft_problem *problem, const weft_problem_ranks *ranks) {
+    problem->ranks = *ranks;
+}
+
+static weft_status find_whole(weft_problem *problem, weft_problem **out, weft_error *error) {
+    *out = NULL;
+    return problem->ranks.whole
+               ? problem->ranks.whole(problem->ranks.user, out, error)
+               : weft_error_set(error, WEFT_ERROR_INTERNAL,
+                                "the problem of a part does not know that of the whole");
+}
+
+/* fields  [WEFT_FIELDS_MAX], of the part */
+static weft_constraint_division division_of(const weft_problem *problem, const weft_problem *whole,
+                                            weft_constraint_field *fields) {
+    list_fields(problem, fields);
+    return (weft_constraint_division){.context = problem->context,
+                                      .fields = fields,
+                                      .n_fields = problem->fields.n,
+                                      .layout = problem->fields.layout,
+                                      .spaces = problem->fields.spaces,
+                                      .whole = whole ? whole->fields.spaces : NULL};
+}
+
+static weft_status divide_constraints(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_constraint_field fields[WEFT_FIELDS_MAX];
+    weft_problem *whole = NULL;
+    TRY(find_whole(problem, &whole, error));
+    if (whole)
+        TRY(weft_problem_constraints_make(whole, error));
+    const weft_constraint_division by = division_of(problem, whole, fields);
+    TRY(weft_constraints_divide(whole ? whole->system.constraints : NULL, &by,
+                                &problem->system.constraints, error));
+done:
+    return status;
+}
+
+static weft_status divide_loads(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_constraint_field fields[WEFT_FIELDS_MAX];
+    weft_problem *whole = NULL;
+    TRY(find_whole(problem, &whole, error));
+    if (whole)
+        TRY(weft_problem_point_loads_make(whole, error));
+    const weft_constraint_division by = division_of(problem, whole, fields);
+    TRY(weft_point_loads_divide(whole ? whole->point_loads : NULL, &by, &problem->point_loads,
+                                error));
+done:
+    return status;
+}
+
+weft_status weft_problem_reach(weft_problem *whole, weft_comm *comm, const weft_mesh *mesh,
+                               weft_part_cells *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int n = weft_comm_size(comm);
+    weft_part_cells made = {NULL};
+    int64_t *starts = calloc((size_t)n + 1, sizeof *starts);
+    if (!starts)
+        TRY(weft_out_of_memory(error, "the part of a mesh"));
+    weft_part_starts(n, mesh->n_nodes, starts);
+    if (whole)
+        TRY(weft_problem_constraints_make(whole, error));
+    if (whole && whole->system.constraints)
+        TRY(weft_constraints_reach(whole->system.constraints, starts, n, &made, error));
+    TRY(weft_comm_broadcast(comm, &made.n, sizeof made.n, 0, error));
+    if (!made.list)
+        made.list = calloc((size_t)made.n + 1, sizeof *made.list);
+    if (!made.list)
+        TRY(weft_out_of_memory(error, "the part of a mesh"));
+    TRY(weft_comm_broadcast(comm, made.list, (size_t)made.n * sizeof *made.list, 0, error));
+    *out = made;
+    made.list = NULL;
+done:
+    free(made.list);
+    free(starts);
+    return status;
+}
+
+/* Constants that a linear solve leaves to pins, besides the constraints that the problem was given. */
+static weft_status pin_whole(weft_problem *whole, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const bool held_too = !whole->forms.is_nonlinear;
+    if (!whole->system.constraints)
+        goto done;
+    TRY(weft_constraints_pin_whole(whole->system.constraints, &whole->system.modes, held_too,
+                                   error));
+    whole->system.modes_are_pinned = held_too;
+done:
+    return status;
+}
+
+weft_status weft_problem_take_modes(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_constraint_field fields[WEFT_FIELDS_MAX];
+    weft_problem *whole = NULL;
+    TRY(find_whole(problem, &whole, error));
+    if (whole)
+        TRY(pin_whole(whole, error));
+    const weft_constraint_division by = division_of(problem, whole, fields);
+    int64_t projects = whole && whole->system.linear.project_mean;
+    TRY(weft_comm_broadcast(problem->context->comm, &projects, sizeof projects, 0, error));
+    problem->system.linear.project_mean = projects != 0;
+    TRY(weft_constraints_divide(whole ? whole->system.constraints : NULL, &by,
+                                &problem->system.constraints, error));
+    if (problem->system.constraints)
+        TRY(weft_free_modes_divide(whole ? &whole->system.modes : NULL, &by, &problem->system.modes,
+                                   error));
+done:
+    return status;
+}
+
+/* ---- constraints and loads -------------------------------------------------------------------- */
+
 weft_status weft_problem_constraints_make(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (problem->declared.n == 0)
+    if (problem->declared.n == 0 || problem->system.constraints)
         goto done;
+    if (problem->mesh->part) {
+        status = divide_constraints(problem, error);
+        goto done;
+    }
     TRY(check_facets(problem, error));
     TRY(make_constraints(problem, error));
     const weft_declared_target to = target(problem);
@@ -61,8 +183,12 @@ done:
 weft_status weft_problem_point_loads_make(weft_problem *problem, weft_error *error) {
     weft_constraint_field fields[WEFT_FIELDS_MAX];
     weft_status status = WEFT_OK;
-    if (problem->declared.n_loads == 0)
+    if (problem->declared.n_loads == 0 || problem->point_loads)
         goto done;
+    if (problem->mesh->part) {
+        status = divide_loads(problem, error);
+        goto done;
+    }
     list_fields(problem, fields);
     TRY(weft_point_loads_make_in(problem->context, fields, problem->fields.n, &problem->point_loads,
                                  error));
@@ -184,10 +310,12 @@ done:
 weft_status weft_problem_release(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = problem->fields.n_dofs;
+    if (problem->fields.layout)
+        TRY(weft_layout_update(problem->fields.layout, problem->system.u, error));
     TRY(weft_vector_pull(problem->system.u, problem->system.u_values, n, error));
     if (!problem->system.reduction)
         goto done;
-    weft_free_modes_remove(&problem->system.modes, n, problem->system.u_values);
+    TRY(weft_free_modes_remove(&problem->system.modes, n, problem->system.u_values, error));
     TRY(weft_vector_push(problem->system.u, problem->system.u_values, n, error));
 done:
     return status;

@@ -1,5 +1,6 @@
 /* Computes the amounts of modes that weak terms hold: CG for their Schur complement, each of whose products is a solve
  * with the pinned matrix. */
+#include "fem/base/share.h"
 #include "fem/problem/assembled.h"
 
 #include <math.h>
@@ -77,20 +78,27 @@ done:
 }
 
 /* Whether the pulls of these amounts are small beside the load. */
-static bool are_small(const amounts *a, const double *list, double *scratch) {
+static weft_status are_small(const amounts *a, const double *list, double *scratch, bool *out,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
     const int64_t n = a->system->fields->n_dofs;
     const weft_held_modes *held = &a->system->modes.held;
+    double size = 0;
     memset(scratch, 0, (size_t)n * sizeof *scratch);
     weft_held_modes_add(held, n, 1, list, held->pulls, scratch);
-    return weft_norm(scratch, NULL, n) <= SHARE * a->options->tolerance * a->load_size;
+    TRY(weft_share_norm(held->share, scratch, n, &size, error));
+    *out = size <= SHARE * a->options->tolerance * a->load_size;
+done:
+    return status;
 }
 
 /* A step along p; work_z is r.G^-1 r. */
-static void step(amounts *a, double *work_z) {
+static weft_status step(amounts *a, double *work_z, weft_error *error) {
+    weft_status status = WEFT_OK;
     const weft_held_modes *held = &a->system->modes.held;
     const int64_t n = a->system->fields->n_dofs;
     double curvature = 0, before = *work_z;
-    weft_held_modes_lack(held, n, a->y, a->q); /* -G^-1 W^T y */
+    TRY(weft_held_modes_lack(held, n, a->y, a->q, error)); /* -G^-1 W^T y */
     for (int k = 0; k < held->n; ++k) {
         a->q[k] = a->p[k] - a->q[k];
         curvature += a->p[k] * held->work[k] * a->q[k];
@@ -107,25 +115,29 @@ static void step(amounts *a, double *work_z) {
     }
     for (int k = 0; k < held->n; ++k)
         a->p[k] = a->z[k] + (before > 0 ? *work_z / before : 0) * a->p[k];
+done:
+    return status;
 }
 
 static weft_status iterate(amounts *a, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_held_modes *held = &a->system->modes.held;
     const int64_t n = a->system->fields->n_dofs;
-    bool converged = true;
+    bool converged = true, small = false;
     double work_z = 0;
-    weft_held_modes_lack(held, n, a->w, a->z); /* b is balanced */
+    TRY(weft_held_modes_lack(held, n, a->w, a->z, error)); /* b is balanced */
     for (int k = 0; k < held->n; ++k) {
         a->p[k] = a->z[k];
         work_z += a->z[k] * held->work[k] * a->z[k];
     }
-    for (int i = 0; i < 2 * held->n + 2 && converged && !are_small(a, a->z, a->y); ++i) {
+    TRY(are_small(a, a->z, a->y, &small, error));
+    for (int i = 0; i < 2 * held->n + 2 && converged && !small; ++i) {
         TRY(respond(a, &converged, error));
         if (converged)
-            step(a, &work_z);
+            TRY(step(a, &work_z, error));
+        TRY(are_small(a, a->z, a->y, &small, error));
     }
-    if (converged && !are_small(a, a->z, a->y))
+    if (converged && !small)
         a->system->linear.cg.outcome = WEFT_CG_STAGNATION;
     for (int k = 0; k < held->n; ++k) /* what the rest does not feel */
         held->amounts[k] += a->z[k];
@@ -151,7 +163,7 @@ weft_status weft_held_add(weft_assembled *system, const weft_cg_options *options
     TRY(weft_vector_pull(system->b, system->b_values, n, error));
     weft_held_modes_add(held, n, 1, first, held->pulls, system->b_values);
     TRY(weft_vector_push(system->b, system->b_values, n, error));
-    a.load_size = weft_norm(system->b_values, NULL, n);
+    TRY(weft_share_norm(held->share, system->b_values, n, &a.load_size, error));
     TRY(iterate(&a, error));
     memcpy(system->u_values, a.w, (size_t)n * sizeof *a.w);
     weft_held_modes_add(held, n, 1, held->amounts, held->modes, system->u_values);

@@ -223,11 +223,12 @@ static weft_status remove_mode(load_step *step, int k, double most, weft_error *
     double norms[2], *kept = weft_array_make((size_t)n, sizeof *kept);
     const weft_free_modes one = {.n = 1,
                                  .modes = problem->system.modes.modes + k * n,
-                                 .weighted = problem->system.modes.weighted + k * n};
+                                 .weighted = problem->system.modes.weighted + k * n,
+                                 .share = problem->system.modes.share};
     if (!kept)
         TRY(weft_out_of_memory(error, NULL));
     memcpy(kept, problem->system.u_values, (size_t)n * sizeof *kept);
-    weft_free_modes_remove(&one, n, problem->system.u_values);
+    TRY(weft_free_modes_remove(&one, n, problem->system.u_values, error));
     TRY(weft_vector_push(problem->system.u, problem->system.u_values, n, error));
     TRY(residual_make(step, step->newton.r, error));
     TRY(weft_reduction_restrict(problem->system.reduction, step->newton.r, step->guess, error));
@@ -256,11 +257,16 @@ done:
     return status;
 }
 
-static bool has_values(const double *values, int64_t n) {
-    for (int64_t i = 0; values && i < n; ++i)
-        if (values[i] != 0)
-            return true;
-    return false;
+/* Is one of the values not zero, on any rank? */
+static weft_status has_values(const weft_problem *problem, const double *values, bool *out,
+                              weft_error *error) {
+    double found = 0;
+    for (int64_t i = 0; values && i < problem->fields.n_dofs && found == 0; ++i)
+        found = values[i] != 0;
+    const weft_status status =
+        weft_comm_maximum(weft_layout_comm(problem->fields.layout), &found, error);
+    *out = found > 0;
+    return status;
 }
 
 /* Is there an input called `load`? */
@@ -278,8 +284,11 @@ static weft_status check_steps(load_step *step, weft_error *error) {
     weft_problem *problem = step->problem;
     const int64_t n = problem->fields.n_dofs;
     double *values = NULL;
-    if (step->options->load_steps == 1 || reads_load(problem) ||
-        has_values(problem->system.flux, n))
+    bool has_flux = false, grows = false;
+    if (step->options->load_steps == 1 || reads_load(problem))
+        goto done;
+    TRY(has_values(problem, problem->system.flux, &has_flux, error));
+    if (has_flux)
         goto done;
     values = weft_array_make((size_t)n, sizeof *values);
     if (!values)
@@ -290,7 +299,8 @@ static weft_status check_steps(load_step *step, weft_error *error) {
         TRY(weft_reduction_fill(problem->system.reduction, 1, step->guess, error));
         TRY(weft_vector_pull(step->guess, values, n, error));
     }
-    if (!has_values(values, n))
+    TRY(has_values(problem, values, &grows, error));
+    if (!grows)
         weft_log(problem->context->monitor, WEFT_LOG_WARNING,
                  "--load-steps %d: nothing grows from step to step, as no condition has a value "
                  "but 0 and no input is called load; multiply what shall grow by load, a Constant "

@@ -112,6 +112,7 @@ static weft_status is_constrained(const checks *c, const component *of, bool *ou
                                   weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_assembled *system = c->system;
+    double most = 0;
     TRY(is_fixed(system, of, out, error));
     if (!system->constraints || *out)
         goto done;
@@ -121,8 +122,10 @@ static weft_status is_constrained(const checks *c, const component *of, bool *ou
     TRY(weft_constraints_fill(system->constraints, false, c->values, error));
     for (int64_t i = 0; i < system->fields->n_dofs; ++i) {
         const bool is_own = i >= of->first && i < of->last && (i - of->first) % of->step == 0;
-        *out |= fabs(c->values[i] - (is_own ? 1 : 0)) > UNSEEN;
+        most = fmax(most, fabs(c->values[i] - (is_own ? 1 : 0)));
     }
+    TRY(weft_comm_maximum(weft_share_comm(share_of(system)), &most, error));
+    *out = most > UNSEEN;
 done:
     return status;
 }

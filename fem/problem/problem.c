@@ -253,7 +253,7 @@ done:
 static void advise_load(const weft_problem *problem) {
     const weft_assembled *system = &problem->system;
     const bool is_form = !problem->names.is_script;
-    bool is_zero = problem->forms.n_parts > 0 && !problem->forms.vector &&
+    bool is_zero = problem->forms.n_parts > 0 && !problem->forms.vector && !problem->mesh->part &&
                    !problem->fields.has_constraints && !weft_records_only(problem->context);
     for (int64_t i = 0; is_zero && i < problem->fields.n_dofs; ++i)
         is_zero = system->u_values[i] == 0 && system->b_values[i] == 0;
@@ -439,6 +439,26 @@ void weft_problem_move_results(weft_problem *from, weft_problem *to) {
     from->newton = (weft_problem_newton_report){0};
 }
 
+/* The amounts of modes that weak terms hold, and u without them. */
+static weft_status collect_held(const weft_problem *part, weft_problem *whole, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_held_modes *held = &part->system.modes.held;
+    if (!part->system.rest)
+        goto done;
+    if (whole && !whole->system.rest)
+        whole->system.rest = malloc((size_t)whole->fields.n_dofs * sizeof(double));
+    if (whole && !whole->system.rest)
+        TRY(weft_out_of_memory(error, NULL));
+    TRY(weft_layout_collect(part->fields.spaces, part->fields.n, part->system.rest,
+                            whole ? whole->fields.spaces : NULL, whole ? whole->system.rest : NULL,
+                            error));
+    if (whole)
+        memcpy(whole->system.modes.held.amounts, held->amounts,
+               (size_t)held->n * sizeof *held->amounts);
+done:
+    return status;
+}
+
 weft_status weft_problem_collect(weft_problem *part, weft_problem *whole, weft_error *error) {
     weft_status status = WEFT_OK;
     const double *values = NULL;
@@ -449,6 +469,7 @@ weft_status weft_problem_collect(weft_problem *part, weft_problem *whole, weft_e
     TRY(weft_layout_collect(part->fields.spaces, part->fields.n, part->system.u_values,
                             whole ? whole->fields.spaces : NULL,
                             whole ? whole->system.u_values : NULL, error));
+    TRY(collect_held(part, whole, error));
     if (!whole)
         goto done;
     TRY(weft_vector_push(whole->system.u, whole->system.u_values, whole->fields.n_dofs, error));

@@ -5,6 +5,7 @@
  *  weft_problem_make and weft_problem_solve do everything; the programs call the steps between them. */
 #pragma once
 
+#include "fem/mesh/part.h"
 #include "fem/precondition/coarse.h"
 #include "fem/problem/assembled.h"
 #include "fem/problem/balance.h"
@@ -55,6 +56,14 @@ typedef struct weft_problem_steps {
                           definite, so that the method changed; 0: none */
 } weft_problem_steps;
 
+/** Of a problem on the part of a rank. */
+typedef struct weft_problem_ranks {
+    /** The same problem on the whole mesh, which finds what its constraints relate and what nothing fixes. All ranks call it.
+     *  out  borrowed; NULL on ranks besides the first */
+    weft_status (*whole)(void *user, weft_problem **out, weft_error *error);
+    void *user;
+} weft_problem_ranks;
+
 struct weft_problem {
     weft_context *context; /* borrowed, as is mesh */
     const weft_mesh *mesh;
@@ -75,6 +84,7 @@ struct weft_problem {
         product_bytes; /* predicted memory traffic of a product with the matrix; NaN: not known */
     const char *how_to_fix; /* where nothing fixes u, for hints; NULL: a default */
     weft_problem_basis basis;
+    weft_problem_ranks ranks;
 };
 
 /** Set the mesh of a problem that weft_problem_start has made. */
@@ -130,9 +140,18 @@ weft_status weft_problem_diffusion(weft_problem *problem, const char *k, const c
 /** After weft_problem_vectors_make and with the prescribed values in u: compute b, or compile the terms of a residual.
  *  Warns if nothing makes u differ from zero. */
 weft_status weft_problem_load_make(weft_problem *problem, weft_error *error);
-/** Refuse what several ranks do not compute of the spaces and the mesh; nothing where the mesh is whole.
- *  Errors  WEFT_ERROR_UNSUPPORTED */
-weft_status weft_problem_check_ranks(const weft_problem *problem, weft_error *error);
+/** Let a problem be that of the part of a rank.
+ *  ranks  copied */
+void weft_problem_divide(weft_problem *problem, const weft_problem_ranks *ranks);
+/** Cells that ranks need besides for the constraints of the whole problem. All ranks call it.
+ *  whole   NULL on ranks besides the first, which has the problem with its spaces and conditions
+ *  mesh    the whole
+ *  out     caller's: free(list)
+ *  Errors  those of weft_problem_constraints_make; WEFT_ERROR_MEMORY */
+weft_status weft_problem_reach(weft_problem *whole, weft_comm *comm, const weft_mesh *mesh,
+                               weft_part_cells *out, weft_error *error);
+/** Take over what the first rank has found that nothing fixes: modes, with constraints that pin them, or a mean. */
+weft_status weft_problem_take_modes(weft_problem *problem, weft_error *error);
 /** weft_problem_load_make, the operator, and what nothing fixes (weft_problem_check_fixed): all that a solve needs. */
 weft_status weft_problem_assemble(weft_problem *problem, weft_error *error);
 /** After weft_problem_assemble: solve the linear system, or r(u) = 0. The mean is zero of what nothing fixes.

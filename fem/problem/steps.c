@@ -131,7 +131,6 @@ weft_status weft_problem_integrate(weft_problem *problem, const weft_transient_p
     weft_transient_problem whole = *settings;
     const weft_linear *linear = &problem->system.linear;
     const weft_problem_choice *choice = &linear->choice;
-    TRY(weft_problem_check_ranks(problem, error));
     TRY(weft_problem_constraints_make(problem, error));
     TRY(weft_problem_point_loads_make(problem, error));
     if (problem->fields.n > 1 && !weft_records_only(problem->context))

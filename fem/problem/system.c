@@ -17,7 +17,8 @@ weft_status weft_problem_vectors_make(weft_problem *problem, weft_error *error) 
         .context = problem->context, .n = n, .share = weft_layout_share(problem->fields.layout)};
     weft_problem_describe(problem);
     const weft_solution u = weft_problem_solution(problem);
-    weft_warn_slender(&u);
+    if (!problem->mesh->part) /* which is not the body */
+        weft_warn_slender(&u);
 done:
     return status;
 }

@@ -35,8 +35,20 @@ static weft_status no_memory(weft_error *error) {
 
 /* ---- owners ---------------------------------------------------------------------------------- */
 
+/* Who owns the vertices of a mesh. */
+typedef struct division {
+    const int64_t *starts;
+    int n_ranks;
+    const int32_t *numbers; /* of the vertices, in the whole; NULL: the mesh is the whole */
+} division;
+
+static int owner_of(const division *by, int64_t vertex) {
+    return weft_part_owner_of(by->starts, by->n_ranks, by->numbers ? by->numbers[vertex] : vertex);
+}
+
 /* Nodes are numbered by the lowest vertex of their entity, its own node first. */
-static weft_status owners_by_vertices(const weft_space *space, int32_t *owners, weft_error *error) {
+static weft_status owners_by_vertices(const weft_space *space, const division *by, int32_t *owners,
+                                      weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_mesh *mesh = weft_space_mesh(space);
     const int width = weft_space_element(space)->n_nodes, v = weft_mesh_cell_vertices(mesh);
@@ -50,7 +62,7 @@ static weft_status owners_by_vertices(const weft_space *space, int32_t *owners, 
             first[mesh->cells[c * v + k]] = cells[c * width + k];
     first[mesh->n_nodes] = (int32_t)weft_space_nodes(space);
     for (int64_t i = 0; i < mesh->n_nodes; ++i) {
-        const int owner = weft_part_owner(mesh->part, (int32_t)i);
+        const int owner = owner_of(by, i);
         for (int32_t d = first[i]; d < first[i + 1]; ++d)
             owners[d] = owner;
     }
@@ -59,7 +71,8 @@ done:
     return status;
 }
 
-static weft_status owners_by_cells(const weft_space *space, int32_t *owners, weft_error *error) {
+static weft_status owners_by_cells(const weft_space *space, const division *by, int32_t *owners,
+                                   weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_mesh *mesh = weft_space_mesh(space);
     const int width = weft_space_element(space)->n_nodes, v = weft_mesh_cell_vertices(mesh);
@@ -70,22 +83,23 @@ static weft_status owners_by_cells(const weft_space *space, int32_t *owners, wef
         for (int k = 1; k < v; ++k)
             lowest = mesh->cells[c * v + k] < lowest ? mesh->cells[c * v + k] : lowest;
         for (int k = 0; k < width; ++k)
-            owners[cells[c * width + k]] = weft_part_owner(mesh->part, lowest);
+            owners[cells[c * width + k]] = owner_of(by, lowest);
     }
 done:
     return status;
 }
 
-weft_status weft_space_owners(const weft_space *space, int32_t **out, weft_error *error) {
+static weft_status find_owners(const weft_space *space, const division *by, int32_t **out,
+                               weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_element *element = weft_space_element(space);
     int32_t *owners = malloc((size_t)weft_space_nodes(space) * sizeof *owners + 1);
     if (!owners)
         TRY(no_memory(error));
     if (weft_element_has_vertices(element))
-        TRY(owners_by_vertices(space, owners, error));
+        TRY(owners_by_vertices(space, by, owners, error));
     else if (!weft_element_is_shared(element))
-        TRY(owners_by_cells(space, owners, error));
+        TRY(owners_by_cells(space, by, owners, error));
     else
         TRY(weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
                               "elements without nodes at vertices, which cells share, are not "
@@ -96,6 +110,18 @@ weft_status weft_space_owners(const weft_space *space, int32_t **out, weft_error
 done:
     free(owners);
     return status;
+}
+
+weft_status weft_space_owners(const weft_space *space, int32_t **out, weft_error *error) {
+    const weft_part *part = weft_space_mesh(space)->part;
+    const division by = {part->starts, weft_comm_size(part->comm), part->nodes};
+    return find_owners(space, &by, out, error);
+}
+
+weft_status weft_space_owners_by(const weft_space *space, const int64_t *starts, int n_ranks,
+                                 int32_t **out, weft_error *error) {
+    const division by = {starts, n_ranks, NULL};
+    return find_owners(space, &by, out, error);
 }
 
 /* ---- what is exchanged ----------------------------------------------------------------------- */
@@ -113,20 +139,22 @@ static weft_status find_neighbours(weft_layout *layout, weft_error *error) {
     return WEFT_OK;
 }
 
-/* Dofs of this rank in cells that have a vertex of another one, which needs them. */
+/* Dofs of this rank in cells that another one has, which needs them: cells with a vertex of it, and others. */
 static void mark_sent(const weft_layout *layout, const weft_space *space, const int32_t *owners,
                       const int32_t *cells, int64_t first, int rank, unsigned char *marks) {
     const weft_mesh *mesh = weft_space_mesh(space);
+    const weft_part *part = layout->part;
     const int width = weft_space_element(space)->n_nodes, v = weft_mesh_cell_vertices(mesh);
     const int components = weft_space_components(space), mine = weft_comm_rank(layout->comm);
-    const int64_t from = layout->part->starts[rank], to = layout->part->starts[rank + 1];
+    int64_t next = part->also_starts[rank];
     for (int64_t c = 0; c < mesh->n_cells; ++c) {
-        bool touches = false;
+        bool is_there = next < part->also_starts[rank + 1] && part->also[next] == c;
+        next += is_there;
         for (int k = 0; k < v; ++k) {
-            const int64_t global = layout->part->nodes[mesh->cells[c * v + k]];
-            touches |= global >= from && global < to;
+            const int64_t global = part->nodes[mesh->cells[c * v + k]];
+            is_there |= global >= part->starts[rank] && global < part->starts[rank + 1];
         }
-        for (int k = 0; k < width && touches; ++k)
+        for (int k = 0; k < width && is_there; ++k)
             if (owners[cells[c * width + k]] == mine)
                 memset(marks + first + (int64_t)cells[c * width + k] * components, 1,
                        (size_t)components);
@@ -448,18 +476,11 @@ static void unpack(const neighbour *one, void *values, bool single) {
             ((double *)values)[one->received[k]] = one->in[k];
 }
 
-weft_status weft_layout_exchange(weft_layout *layout, weft_memory *list, bool single,
-                                 weft_memory *active, weft_error *error) {
+static weft_status exchange_on_host(weft_layout *layout, void *values, bool single,
+                                    weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t bytes = single ? sizeof(float) : sizeof(double);
-    void *values = weft_memory_host(list);
     weft_message *received = layout->messages + layout->n_neighbours;
-    if (layout->exchange) {
-        status = weft_exchange_run(layout->exchange, list, single, active, error);
-        goto done;
-    }
-    if (!values) /* one rank */
-        goto done;
     for (int i = 0; i < layout->n_neighbours; ++i) {
         const neighbour *one = &layout->neighbours[i];
         pack(one, values, single);
@@ -472,6 +493,18 @@ weft_status weft_layout_exchange(weft_layout *layout, weft_memory *list, bool si
         unpack(&layout->neighbours[i], values, single);
 done:
     return status;
+}
+
+weft_status weft_layout_exchange(weft_layout *layout, weft_memory *list, bool single,
+                                 weft_memory *active, weft_error *error) {
+    void *values = weft_memory_host(list);
+    if (layout->exchange)
+        return weft_exchange_run(layout->exchange, list, single, active, error);
+    return values ? exchange_on_host(layout, values, single, error) : WEFT_OK; /* one rank */
+}
+
+weft_status weft_layout_update_values(weft_layout *layout, double *values, weft_error *error) {
+    return exchange_on_host(layout, values, false, error);
 }
 
 weft_status weft_layout_update(weft_layout *layout, weft_memory *list, weft_error *error) {

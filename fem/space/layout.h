@@ -32,6 +32,8 @@ int64_t weft_layout_dofs(const weft_layout *layout);
  *  list    [dofs] doubles
  *  Errors  those of weft_comm_exchange */
 weft_status weft_layout_update(weft_layout *layout, weft_memory *list, weft_error *error);
+/** The same of a list on the host: [dofs]. */
+weft_status weft_layout_update_values(weft_layout *layout, double *values, weft_error *error);
 /** The same of floats. */
 weft_status weft_layout_update_single(weft_layout *layout, weft_memory *list, weft_error *error);
 /** The same in a captured loop.
@@ -61,6 +63,10 @@ weft_status weft_layout_of_rows(weft_device *device, const weft_layout_rows *row
  *  out     [nodes], malloc'd; caller's
  *  Errors  as weft_layout_make */
 weft_status weft_space_owners(const weft_space *space, int32_t **out, weft_error *error);
+/** The same of a space on the whole mesh, for ranks that are to divide it.
+ *  starts  [n_ranks + 1] weft_part_starts */
+weft_status weft_space_owners_by(const weft_space *space, const int64_t *starts, int n_ranks,
+                                 int32_t **out, weft_error *error);
 /** Tell a connectivity to nodes of the space what ranks have of it; nothing where the mesh is whole.
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_space_share(const weft_space *space, weft_connectivity *connectivity,

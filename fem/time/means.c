@@ -59,8 +59,8 @@ static weft_status start(means *m, weft_time_system *system, weft_error *error) 
         TRY(weft_out_of_memory(error, "means"));
     TRY(weft_memory_make(device, (size_t)m->n * sizeof *m->e, &m->e_memory, error));
     TRY(weft_vector_make(device, m->n, &m->y, &m->y_memory, error));
-    /* parts are those of the mesh's nodes; a mesh of ranks in one piece has one, however a rank's part falls into pieces */
-    if (m->n != mesh->n_nodes * m->components || mesh->part)
+    /* parts are those of the mesh's nodes */
+    if (m->n != mesh->n_nodes * m->components || (mesh->part && mesh->part->n_pieces == 1))
         goto done;
     m->part = weft_array_make((size_t)mesh->n_nodes, sizeof *m->part);
     if (!m->part)
@@ -102,6 +102,7 @@ static weft_status fill(means *m, int component, int64_t part, bool *is_free, we
     TRY(weft_memory_read(m->e_memory, 0, m->more, (size_t)m->n * sizeof *m->more, error));
     for (int64_t i = 0; i < m->n; ++i)
         *is_free &= fabs(m->more[i] - m->e[i]) < 1e-9;
+    TRY(agree(m, is_free, error));
     TRY(weft_memory_write(m->e_memory, 0, m->e, (size_t)m->n * sizeof *m->e, error));
 done:
     return status;

@@ -95,6 +95,11 @@ END
 same flow flow.ufl --previous w --mesh square:3 --initial 'y*(1-y),0,0' --dirichlet 'boundary=y*(1-y)*cos(t),0,free' --method minres \
     --preconditioner jacobi --tolerance 1e-11
 
+# constraints and loads at points
+components=1
+same constraints heat.weft --mesh square:8 --initial 'x*y' --tie right --point-load 0.3,0.3=t --point-value '0.5,0.5=1+t' \
+    --preconditioner jacobi --tolerance 1e-11
+
 # steps of chosen lengths, stopped by a signal, and continued by others
 adaptive=("${heat[@]}" --mesh square:24 --time-tolerance 1e-5 --time 0.001,1 --output-interval 0.25 --probe 0.3,0.6)
 "$solve" "${adaptive[@]}" --history whole.csv --ranks 2 >out 2>&1 || fail "chosen steps"

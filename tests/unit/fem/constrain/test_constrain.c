@@ -117,7 +117,7 @@ static int solve(setting *s, weft_constraints *constraints) {
     assert_int_equal(result.outcome, WEFT_CG_CONVERGED);
     check(weft_reduction_leave(reduction, &whole, &error), &error);
     check(weft_vector_pull(s->u, s->u_values, s->n, &error), &error);
-    weft_free_modes_remove(&modes, s->n, s->u_values);
+    check(weft_free_modes_remove(&modes, s->n, s->u_values, &error), &error);
     const int n = modes.n;
     free(result.history);
     weft_reduction_free(&reduction);
