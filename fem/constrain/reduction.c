@@ -1,7 +1,6 @@
 /* The constrained problem C^T A C v = C^T (b - A g): C and g on the device, for repeated solves.
  *
  * Decision  docs/decisions/0032-constraints-are-sparse-maps.md */
-#include "core/base/fault.h"
 #include "fem/base/memory.h"
 #include "fem/constrain/private.h"
 #include "fem/form/vectors.h"
@@ -350,8 +349,7 @@ done:
 /* Dofs whose rows other ranks have get their values. */
 static weft_status update(const weft_reduction *reduction, weft_memory *u, weft_error *error) {
     weft_layout *layout = reduction->constraints->layout;
-    return layout && !weft_fault("dependent_stale") ? weft_layout_update(layout, u, error)
-                                                    : WEFT_OK;
+    return layout ? weft_layout_update(layout, u, error) : WEFT_OK;
 }
 
 weft_status weft_reduction_fill(weft_reduction *reduction, double factor, weft_memory *u,

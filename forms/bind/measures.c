@@ -138,7 +138,9 @@ static weft_status connect_part(weft_binding *binding, int i_part, int group, we
                                       kinds[part->domain], group, &dofs[i], error));
     }
     part->dofs = dofs[0].connectivity;
-    if (weft_connectivity_from(part->dofs) == 0)
+    int64_t n = weft_connectivity_from(part->dofs); /* of several ranks some may have none */
+    TRY(weft_comm_sum(problem->context->comm, &n, error));
+    if (n == 0)
         TRY(refuse_empty(binding, &ufl->parts[i_part], group, error));
 done:
     return status;

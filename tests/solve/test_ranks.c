@@ -88,6 +88,23 @@ static void test_degrees(void **state) {
     (void)remove("ranks_form.ufl");
 }
 
+/* Integrals over groups of which some ranks have no facet, or no cell. */
+static void test_measures(void **state) {
+    (void)state;
+    ranks_write(
+        "ranks_form.ufl",
+        "V = FiniteElement(\"Lagrange\", triangle, 2)\nu, v = TrialFunction(V), TestFunction(V)\n"
+        "x = SpatialCoordinate(triangle)\n"
+        "a = inner(grad(u), grad(v))*dx + 2*u*v*ds(1) + x[0]*u*v*ds(2)\n"
+        "L = (1 + x[1])*v*dx + v*ds(3)\n");
+    const rank_case one = {"solve",
+                           {"ranks_form.ufl", "--mesh", "square:6", "--measure", "ds(1)=bottom",
+                            "--measure", "ds(2)=left", "--measure", "ds(3)=top", "--preconditioner",
+                            "jacobi", IN_PLANE}};
+    ranks_check(&one);
+    (void)remove("ranks_form.ufl");
+}
+
 /* In parts of a mesh of this size, results are stored past the caches, and matrices compiled, otherwise than in the whole. */
 static void test_vectors(void **state) {
     (void)state;
@@ -221,10 +238,11 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_assemblies),    cmocka_unit_test(test_methods),
-        cmocka_unit_test(test_meshes),        cmocka_unit_test(test_degrees),
-        cmocka_unit_test(test_vectors),       cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_one_mesh),      cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_refused_forms), cmocka_unit_test(test_device)};
+        cmocka_unit_test(test_assemblies), cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_meshes),     cmocka_unit_test(test_degrees),
+        cmocka_unit_test(test_measures),   cmocka_unit_test(test_vectors),
+        cmocka_unit_test(test_threads),    cmocka_unit_test(test_one_mesh),
+        cmocka_unit_test(test_refused),    cmocka_unit_test(test_refused_forms),
+        cmocka_unit_test(test_device)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
