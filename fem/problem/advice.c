@@ -31,9 +31,10 @@ void weft_advise(const weft_linear *linear, const weft_solution *u, weft_operato
     const double *values = memory ? weft_memory_host(memory) : NULL;
     const double usual = usual_iterations(linear);
     weft_couplings couplings;
-    if (!values || linear->mesh->part || u->n_fields > 1 || linear->choice.method != WEFT_METHOD_CG ||
-        linear->cg.iterations <= usual || weft_operator_dofs(op) < SMALL ||
-        linear->cg.outcome == WEFT_CG_INDEFINITE || linear->cg.outcome == WEFT_CG_NAN)
+    if (!values || linear->mesh->part || u->n_fields > 1 ||
+        linear->choice.method != WEFT_METHOD_CG || linear->cg.iterations <= usual ||
+        weft_operator_dofs(op) < SMALL || linear->cg.outcome == WEFT_CG_INDEFINITE ||
+        linear->cg.outcome == WEFT_CG_NAN)
         return;
     const double slenderness = weft_slenderness(u);
     if (slenderness > WEFT_SLENDER) { /* bending converges slowly, whatever the cells look like */
