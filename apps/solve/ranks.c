@@ -98,13 +98,15 @@ static weft_status find_whole(void *user, weft_problem **out, weft_error *error)
     return status;
 }
 
-/* Cells that ranks need besides, for constraints. */
+/* Cells that ranks need besides, for constraints and integrals between cells. */
 static weft_status reach(solve *run, const weft_mesh *whole, weft_part_cells *out,
                          weft_error *error) {
     weft_status status = WEFT_OK;
     weft_problem *problem = NULL;
-    if (!app_has_constraints(run->base.options))
+    if (!app_has_constraints(run->base.options)) {
+        status = weft_problem_reach_behind(run->base.problem, run->comm, whole, out, error);
         goto done;
+    }
     TRY(find_whole(run, &problem, error));
     TRY(weft_problem_reach(problem, run->comm, whole, out, error));
 done:

@@ -16,10 +16,11 @@
  *  dof on which a dof of their cells depends.
  *  whole   on the whole mesh
  *  starts  [n_ranks + 1] weft_part_starts
+ *  behind  with those of weft_part_cells_behind
  *  out     caller's: free(list)
  *  Errors  WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_constraints_reach(weft_constraints *whole, const int64_t *starts, int n_ranks,
-                                   weft_part_cells *out, weft_error *error);
+                                   bool behind, weft_part_cells *out, weft_error *error);
 
 /** What a rank divides: functions on its part, and on the whole mesh. */
 typedef struct weft_constraint_division {

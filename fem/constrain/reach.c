@@ -22,7 +22,6 @@ typedef struct reach {
     int64_t *first; /* [n + 1] */
     int32_t *cells;
     weft_part_cells found;
-    int64_t capacity;
 } reach;
 
 static void clear(reach *r) {
@@ -124,37 +123,6 @@ done:
 
 /* ---- what is found --------------------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b) {
-    const weft_part_cell *p = a, *q = b;
-    return p->rank != q->rank ? p->rank - q->rank : p->cell - q->cell;
-}
-
-static void sort(weft_part_cells *found) {
-    int64_t n = 0;
-    if (found->n > 1)
-        qsort(found->list, (size_t)found->n, sizeof *found->list, compare);
-    for (int64_t i = 0; i < found->n; ++i)
-        if (n == 0 || compare(&found->list[n - 1], &found->list[i]) != 0)
-            found->list[n++] = found->list[i];
-    found->n = n;
-}
-
-static weft_status add(reach *r, int rank, int32_t cell, weft_error *error) {
-    weft_part_cells *found = &r->found;
-    if (found->n == r->capacity)
-        sort(found); /* the same cells are found again and again */
-    if (2 * found->n >= r->capacity) {
-        const int64_t capacity = 4 * found->n + 1024;
-        weft_part_cell *list = realloc(found->list, (size_t)capacity * sizeof *list);
-        if (!list)
-            return no_memory(error);
-        found->list = list;
-        r->capacity = capacity;
-    }
-    found->list[found->n++] = (weft_part_cell){rank, cell};
-    return WEFT_OK;
-}
-
 static int owner_of_corner(const reach *r, int32_t cell, int corner) {
     const int v = weft_mesh_cell_vertices(r->mesh);
     return weft_part_owner_of(r->starts, r->n_ranks, r->mesh->cells[(int64_t)cell * v + corner]);
@@ -175,7 +143,7 @@ static weft_status add_presence(reach *r, int rank, int32_t dof, weft_error *err
     for (int64_t e = r->first[at]; e < r->first[at + 1]; ++e)
         if (touches(r, r->cells[e], rank))
             return WEFT_OK;
-    return add(r, rank, r->cells[r->first[at]], error);
+    return weft_part_cells_add(&r->found, rank, r->cells[r->first[at]], error);
 }
 
 /* A rank has what a row refers to. */
@@ -220,7 +188,7 @@ static weft_status visit_row(reach *r, const constraint_row *row, weft_error *er
             if (dof >= r->constraints->n_dofs || touches(r, cell, r->owners[dof]))
                 continue;
             if (!weft_fault("cell_not_reached"))
-                TRY(add(r, r->owners[dof], cell, error));
+                TRY(weft_part_cells_add(&r->found, r->owners[dof], cell, error));
             TRY(add_rows_of(r, r->owners[dof], cell, error));
         }
     }
@@ -234,8 +202,27 @@ static weft_status visit_check(reach *r, const constraint_row *row, weft_error *
     return first < 0 ? WEFT_OK : add_row(r, r->owners[first], row, error);
 }
 
+/* The cells behind facets, with what the rows of their dofs refer to. */
+static weft_status add_behind(reach *r, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_part_cell *list = NULL;
+    TRY(weft_part_cells_behind(NULL, r->mesh, r->starts, r->n_ranks, &r->found, error));
+    const int64_t n = r->found.n;
+    list = malloc((size_t)n * sizeof *list + 1);
+    if (!list)
+        TRY(no_memory(error));
+    for (int64_t i = 0; i < n; ++i)
+        list[i] = r->found.list[i];
+    for (int64_t i = 0; i < n; ++i)
+        TRY(add_rows_of(r, list[i].rank, list[i].cell, error));
+    weft_part_cells_sort(&r->found);
+done:
+    free(list);
+    return status;
+}
+
 weft_status weft_constraints_reach(weft_constraints *whole, const int64_t *starts, int n_ranks,
-                                   weft_part_cells *out, weft_error *error) {
+                                   bool behind, weft_part_cells *out, weft_error *error) {
     weft_status status = WEFT_OK;
     reach r = {.constraints = whole,
                .mesh = weft_space_mesh(whole->space),
@@ -247,7 +234,9 @@ weft_status weft_constraints_reach(weft_constraints *whole, const int64_t *start
         TRY(visit_row(&r, &whole->rows[i], error));
     for (int i = 0; i < whole->n_checks; ++i)
         TRY(visit_check(&r, &whole->checks[i], error));
-    sort(&r.found);
+    weft_part_cells_sort(&r.found);
+    if (behind)
+        TRY(add_behind(&r, error));
     *out = r.found;
     r.found = (weft_part_cells){NULL};
 done:

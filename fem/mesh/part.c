@@ -43,6 +43,40 @@ void weft_part_free(weft_part **out) {
     *out = NULL;
 }
 
+/* ---- lists of cells -------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b) {
+    const weft_part_cell *p = a, *q = b;
+    return p->rank != q->rank ? p->rank - q->rank : p->cell - q->cell;
+}
+
+void weft_part_cells_sort(weft_part_cells *cells) {
+    int64_t n = 0;
+    if (cells->n > 1)
+        qsort(cells->list, (size_t)cells->n, sizeof *cells->list, compare);
+    for (int64_t i = 0; i < cells->n; ++i)
+        if (n == 0 || compare(&cells->list[n - 1], &cells->list[i]) != 0)
+            cells->list[n++] = cells->list[i];
+    cells->n = n;
+}
+
+weft_status weft_part_cells_add(weft_part_cells *cells, int rank, int32_t cell, weft_error *error) {
+    if (cells->n == cells->capacity)
+        weft_part_cells_sort(cells); /* the same cells are found again and again */
+    if (2 * cells->n >= cells->capacity) {
+        const int64_t capacity = 4 * cells->n + 1024;
+        weft_part_cell *list = realloc(cells->list, (size_t)capacity * sizeof *list);
+        if (!list)
+            return weft_out_of_memory(error, "the part of a mesh");
+        cells->list = list;
+        cells->capacity = capacity;
+    }
+    cells->list[cells->n++] = (weft_part_cell){rank, cell};
+    return WEFT_OK;
+}
+
+/* ---- one part -------------------------------------------------------------------------------- */
+
 typedef struct taking {
     const weft_mesh *whole;
     const weft_part_cells *more;

@@ -19,8 +19,13 @@ typedef struct weft_part_cell {
 } weft_part_cell;
 typedef struct weft_part_cells {
     weft_part_cell *list; /* [n], by rank, then by cell */
-    int64_t n;
+    int64_t n, capacity;
 } weft_part_cells;
+/** Add an entry, at the end. Initialise with {NULL}; free(list).
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_part_cells_add(weft_part_cells *cells, int rank, int32_t cell, weft_error *error);
+/** Sort entries, and keep each once. */
+void weft_part_cells_sort(weft_part_cells *cells);
 
 typedef struct weft_part {
     weft_comm *comm;                                  /* borrowed */
@@ -41,6 +46,15 @@ typedef struct weft_part {
 void weft_part_starts(int n_ranks, int64_t n_nodes, int64_t *out);
 /** The rank that owns a node of the whole mesh. */
 int weft_part_owner_of(const int64_t *starts, int n_ranks, int64_t node);
+/** Add the cells behind the facets of those that ranks have: these and those that touch a node of theirs. So integrals over
+ *  facets between cells are complete in the rows of each rank. (neighbours.c)
+ *  device  borrowed, for its threads; NULL: one
+ *  starts  [n_ranks + 1] weft_part_starts
+ *  cells   sorted, also afterwards
+ *  Errors  WEFT_ERROR_UNSUPPORTED (weft_entities_make), WEFT_ERROR_MEMORY */
+weft_status weft_part_cells_behind(weft_device *device, const weft_mesh *whole,
+                                   const int64_t *starts, int n_ranks, weft_part_cells *cells,
+                                   weft_error *error);
 /** The part of this rank.
  *  whole   the same on all ranks
  *  more    what ranks have besides; {NULL}: nothing

@@ -54,6 +54,14 @@ static int side_in(const unsigned char *marks, int per_cell, const int64_t found
     return is_in[0] && is_in[1] ? 2 : is_in[0] ? 0 : is_in[1] ? 1 : -1;
 }
 
+/* Is facet i of a group wanted? In the part of a rank an interior facet can have one cell, and then has no use. */
+static bool is_wanted(const weft_mesh *mesh, int group, int64_t i, wanted kind,
+                      const int64_t found[2]) {
+    const int64_t number = group < 0 ? i : mesh->group_facets[mesh->groups[group].first_facet + i];
+    const bool is_exterior = number < mesh->n_boundary_facets;
+    return kind == ANY || (kind == EXTERIOR ? is_exterior : !is_exterior && found[1] >= 0);
+}
+
 /* With marks [n_cells]: of ANY facets, those that have a side in the marked cells, with that side.
  * two  the number of facets with both sides there, which are left out; may be NULL */
 static weft_status sides_of_group(weft_device *device, const weft_mesh *mesh, int group,
@@ -73,7 +81,7 @@ static weft_status sides_of_group(weft_device *device, const weft_mesh *mesh, in
         TRY(weft_facet_slots(device, mesh, n, nodes, slots, error));
     for (int64_t i = 0; i < n; ++i) {
         const int64_t *found = slots + 2 * i;
-        if (kind != ANY && (found[1] >= 0) != (kind == INTERIOR))
+        if (!is_wanted(mesh, group, i, kind, found))
             continue;
         const int only = marks ? side_in(marks, facets_of_cell(mesh), found) : 0;
         if (only == 2)
@@ -136,11 +144,12 @@ weft_status weft_sides_interior(weft_device *device, const weft_mesh *mesh, int 
     TRY(make_facets(device, mesh, &facets, &slots, error));
     for (int64_t f = 0; f < facets.n; ++f)
         n += slots[2 * f + 1] >= 0;
-    TRY(allocate(n, 2, &sides, error));
+    const int times = mesh->part && weft_fault("facet_counted_twice") ? 2 : 1;
+    TRY(allocate(n * times, 2, &sides, error));
     n = 0;
     for (int64_t f = 0; f < facets.n; ++f)
-        for (int side = 0; side < 2 && slots[2 * f + 1] >= 0; ++side)
-            set_side(mesh, &sides, n++, slots[2 * f + side]);
+        for (int side = 0; side < 2 * times && slots[2 * f + 1] >= 0; ++side)
+            set_side(mesh, &sides, n++, slots[2 * f + side % 2]);
     *out = sides;
     sides = (weft_sides){0};
 done:

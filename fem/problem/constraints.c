@@ -35,12 +35,18 @@ weft_status weft_problem_point_load(weft_problem *problem, const weft_point_load
     return weft_declared_add_load(&problem->declared, load, error);
 }
 
+static bool has_facets(const weft_problem *problem) {
+    bool found = false;
+    for (int i = 0; i < problem->forms.n_parts; ++i)
+        found |= problem->forms.parts[i].domain == WEFT_PART_BETWEEN_CELLS;
+    return found;
+}
+
 /* Periodic sides would be facets between the cells on both, where jumps are. */
 static weft_status check_facets(const weft_problem *problem, weft_error *error) {
-    for (int i = 0; i < problem->forms.n_parts; ++i)
-        if (problem->forms.parts[i].domain == WEFT_PART_BETWEEN_CELLS)
-            return weft_declared_refuse_periodic(&problem->declared, problem->forms.file, error);
-    return WEFT_OK;
+    return has_facets(problem)
+               ? weft_declared_refuse_periodic(&problem->declared, problem->forms.file, error)
+               : WEFT_OK;
 }
 
 static weft_declared_target target(const weft_problem *problem) {
@@ -114,7 +120,8 @@ weft_status weft_problem_reach(weft_problem *whole, weft_comm *comm, const weft_
     if (whole)
         TRY(weft_problem_constraints_make(whole, error));
     if (whole && whole->system.constraints)
-        TRY(weft_constraints_reach(whole->system.constraints, starts, n, &made, error));
+        TRY(weft_constraints_reach(whole->system.constraints, starts, n, has_facets(whole), &made,
+                                   error));
     TRY(weft_comm_broadcast(comm, &made.n, sizeof made.n, 0, error));
     if (!made.list)
         made.list = calloc((size_t)made.n + 1, sizeof *made.list);
@@ -125,6 +132,22 @@ weft_status weft_problem_reach(weft_problem *whole, weft_comm *comm, const weft_
     made.list = NULL;
 done:
     free(made.list);
+    free(starts);
+    return status;
+}
+
+weft_status weft_problem_reach_behind(const weft_problem *problem, weft_comm *comm,
+                                      const weft_mesh *mesh, weft_part_cells *out,
+                                      weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int n = weft_comm_size(comm);
+    int64_t *starts = calloc((size_t)n + 1, sizeof *starts);
+    if (!starts)
+        TRY(weft_out_of_memory(error, "the part of a mesh"));
+    weft_part_starts(n, mesh->n_nodes, starts);
+    if (has_facets(problem))
+        TRY(weft_part_cells_behind(problem->context->device, mesh, starts, n, out, error));
+done:
     free(starts);
     return status;
 }

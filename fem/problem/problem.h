@@ -143,13 +143,19 @@ weft_status weft_problem_load_make(weft_problem *problem, weft_error *error);
 /** Let a problem be that of the part of a rank.
  *  ranks  copied */
 void weft_problem_divide(weft_problem *problem, const weft_problem_ranks *ranks);
-/** Cells that ranks need besides for the constraints of the whole problem. All ranks call it.
+/** Cells that ranks need besides for the constraints of the whole problem, and for its integrals between cells. All ranks call it.
  *  whole   NULL on ranks besides the first, which has the problem with its spaces and conditions
  *  mesh    the whole
  *  out     caller's: free(list)
  *  Errors  those of weft_problem_constraints_make; WEFT_ERROR_MEMORY */
 weft_status weft_problem_reach(weft_problem *whole, weft_comm *comm, const weft_mesh *mesh,
                                weft_part_cells *out, weft_error *error);
+/** The same of a problem without constraints.
+ *  problem  of each rank, whose forms are known
+ *  out      caller's, also after an error: free(list) */
+weft_status weft_problem_reach_behind(const weft_problem *problem, weft_comm *comm,
+                                      const weft_mesh *mesh, weft_part_cells *out,
+                                      weft_error *error);
 /** Take over what the first rank has found that nothing fixes: modes, with constraints that pin them, or a mean. */
 weft_status weft_problem_take_modes(weft_problem *problem, weft_error *error);
 /** weft_problem_load_make, the operator, and what nothing fixes (weft_problem_check_fixed): all that a solve needs. */

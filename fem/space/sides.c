@@ -164,10 +164,6 @@ done:
 
 weft_status weft_space_interior_make(const weft_space *space, int group, weft_space_sides *out,
                                      weft_error *error) {
-    if (weft_space_mesh(space)->part) /* which lacks cells behind facets of its outermost ones */
-        return weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
-                                 "several ranks do not integrate over interior facets yet",
-                                 "leave out --ranks");
     return make_found(space, weft_sides_interior, group, out, error);
 }
 

@@ -108,6 +108,8 @@ bugs=(
     "copies_stale           solve_ranks_time" # products have old values of other ranks' dofs
     "copies_counted         solve_ranks_time" # sums of ranks count copies of other ranks' dofs
     "conditions_untimed     solve_ranks_time" # exchange by conditions is that at another time, where ranks collect it
+    "cell_behind_missing    solve_ranks_facets" # ranks lack cells behind facets of those that they assemble
+    "facet_counted_twice    solve_ranks_facets" # parts of ranks have each facet between cells twice
     "cell_not_reached       solve_ranks_constraints" # ranks lack cells round dofs that depend on theirs
     "weights_stale          solve_ranks_constraints" # the first rank has no masses of others where it projects the start
     "list_not_spread        solve_ranks_resume" # ranks besides the first continue from where they start, not from a checkpoint

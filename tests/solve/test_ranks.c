@@ -144,34 +144,6 @@ static void test_threads(void **state) {
     (void)remove("ranks_form.ufl");
 }
 
-/* Interior facets, of which a part has not all cells. */
-static void test_refused_forms(void **state) {
-    (void)state;
-    static const char *const texts[][3] = {
-        {"V = FiniteElement(\"Lagrange\", triangle, 2)\nu, v = TrialFunction(V), TestFunction(V)\n"
-         "n = FacetNormal(triangle)\n"
-         "a = inner(grad(u), grad(v))*dx + jump(grad(u), n)*jump(grad(v), n)*dS\nL = v*dx\n",
-         "boundary=0", "interior facets"}};
-    for (int i = 0; i < 1; ++i) {
-        ranks_write("ranks_form.ufl", texts[i][0]);
-        const char *command[] = {WEFT_BINARY_DIR "/solve",
-                                 "ranks_form.ufl",
-                                 "--mesh",
-                                 "square:6",
-                                 "--dirichlet",
-                                 texts[i][1],
-                                 "--ranks",
-                                 "2",
-                                 NULL};
-        test_run run = test_program(command, NULL);
-        assert_int_equal(run.exit_code, 2);
-        assert_non_null(strstr(run.error, texts[i][2]));
-        assert_non_null(strstr(run.error, "leave out --ranks"));
-        test_run_free(&run);
-    }
-    (void)remove("ranks_form.ufl");
-}
-
 /* A device of the environment is that of each rank. */
 static void test_device(void **state) {
     (void)state;
@@ -242,7 +214,6 @@ int main(void) {
         cmocka_unit_test(test_meshes),     cmocka_unit_test(test_degrees),
         cmocka_unit_test(test_measures),   cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_threads),    cmocka_unit_test(test_one_mesh),
-        cmocka_unit_test(test_refused),    cmocka_unit_test(test_refused_forms),
-        cmocka_unit_test(test_device)};
+        cmocka_unit_test(test_refused),    cmocka_unit_test(test_device)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

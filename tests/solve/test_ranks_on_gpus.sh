@@ -52,6 +52,13 @@ a = (1 + x[0])*inner(grad(u), grad(v))*dx + u*v*ds
 L = (1 + x[1])*v*dx
 END
 try degree_2 solve form.ufl --mesh cube:2 --dirichlet left=0 --probe 0.4,0.3,0.2
+cat >facets.ufl <<'END'
+V = FiniteElement("DG", triangle, 1)
+u, v, n = TrialFunction(V), TestFunction(V), FacetNormal(triangle)
+a = u*v*dx + inner(grad(u), grad(v))*dx - inner(avg(grad(u)), jump(v, n))*dS - inner(jump(u, n), avg(grad(v)))*dS + 50*jump(u)*jump(v)*dS
+L = v*dx + v*ds
+END
+try facets solve facets.ufl --mesh square:5 --probe 0.4,0.3
 
 # levels of multigrid of more than 5000 rows are divided; aggregation has long lists of fine rows. Matrices of vectors and of degree 2
 # are added up in the order of cells
