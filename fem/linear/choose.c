@@ -4,6 +4,7 @@
 #include "core/device/device.h"
 #include "fem/external/external.h"
 #include "fem/linear/linear.h"
+#include "fem/precondition/precondition.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,6 +33,14 @@ static void choose_lu(weft_linear *linear, weft_problem_memory *what, int *kind,
                      weft_seconds_text(cost->seconds, seconds));
 }
 
+/* Why blocks are not worth their set-up; NULL: they are. */
+static const char *unblocked(const weft_linear *linear, const weft_assembly_problem *problem) {
+    if (stores_no_matrix(linear->options) && !problem->lowers_degrees)
+        return "the assembly stores no matrix";
+    return problem->n_nodes * problem->components < MIXED_LEAST ? "the mixed problem is small"
+                                                                : NULL;
+}
+
 /* The preconditioner of a mixed space, by parts unless that is not worth it. What grows with convection or else takes more
  * iterations the finer the mesh is factorised. */
 static weft_status choose_mixed(weft_linear *linear, weft_problem_memory *what, int *kind,
@@ -43,10 +52,7 @@ static weft_status choose_mixed(weft_linear *linear, weft_problem_memory *what, 
         choose_lu(linear, what, kind, &cost);
         goto done;
     }
-    const bool is_bare = stores_no_matrix(linear->options) && !what->problem.lowers_degrees;
-    const char *because = is_bare                                  ? "the assembly stores no matrix"
-                          : weft_linear_dofs(linear) < MIXED_LEAST ? "the mixed problem is small"
-                                                                   : NULL;
+    const char *because = unblocked(linear, &what->problem);
     *kind = WEFT_JACOBI;
     if (!because)
         TRY(weft_preconditioner_find("block", kind, error));
@@ -281,10 +287,24 @@ static bool is_by_mpi(int kind) {
 }
 
 /* Is a preconditioner one of those that several ranks compute? */
-static bool runs_on_ranks(int kind) {
+static bool runs_on_ranks(const weft_linear *linear, int kind) {
     const char *name = kind < 0 ? "" : weft_preconditioner_about(kind)->name;
     return kind < 0 || strcmp(name, "multigrid") == 0 || strcmp(name, "aggregation") == 0 ||
-           is_by_mpi(kind);
+           (strcmp(name, "block") == 0 && !is_on_gpu(linear)) || is_by_mpi(kind);
+}
+
+/* What to take in place of what several ranks do not compute. */
+static const char *advise(const char *option, const weft_problem_options *options) {
+    const weft_preconditioner_info *about =
+        options->preconditioner >= 0 ? weft_preconditioner_about(options->preconditioner) : NULL;
+    if (strcmp(option, "--method") == 0)
+        return "use bicgstab, or minres where the matrix is symmetric";
+    if (strcmp(option, "--assembly") == 0)
+        return "leave out --ranks, or use csr, lma or matrix-free";
+    if (about && about->needs_host)
+        return "leave out --ranks, or try " WEFT_RANKS_FACTORISE;
+    return "leave out --ranks, or use jacobi, multigrid, aggregation, or block for mixed spaces; "
+           "of other libraries, mpirun takes hypre and petsc";
 }
 
 static weft_status refuse_on_ranks(const weft_linear *linear, weft_error *error) {
@@ -293,7 +313,7 @@ static weft_status refuse_on_ranks(const weft_linear *linear, weft_error *error)
     const char *option = NULL;
     if (linear->choice.method == WEFT_METHOD_GMRES && is_on_gpu(linear))
         option = "--method";
-    if ((options->preconditioner >= 0 && !runs_on_ranks(options->preconditioner)) ||
+    if ((options->preconditioner >= 0 && !runs_on_ranks(linear, options->preconditioner)) ||
         options->until_discretisation)
         option = "--preconditioner";
     if (options->assembly == WEFT_ASSEMBLY_SYMMETRIC)
@@ -308,10 +328,7 @@ static weft_status refuse_on_ranks(const weft_linear *linear, weft_error *error)
     status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                             "several ranks do not compute with %s yet", what);
     weft_error_location(error, option, NULL, 0, 0);
-    weft_error_hint(error, strcmp(option, "--method") == 0
-                               ? "use bicgstab, or minres where the matrix is symmetric"
-                               : "leave out --ranks, or use jacobi, multigrid or aggregation; of "
-                                 "other libraries, mpirun takes hypre and petsc");
+    weft_error_hint(error, "%s", advise(option, options));
 done:
     return status;
 }
@@ -325,7 +342,9 @@ static weft_limits limits_of_ranks(const weft_linear *linear) {
 }
 
 /* As without ranks, by predictions without tuning. */
-static void choose_kind_for_ranks(weft_linear *linear, const weft_problem_memory *what) {
+static weft_status choose_kind_for_ranks(weft_linear *linear, const weft_problem_memory *what,
+                                         weft_error *error) {
+    weft_status status = WEFT_OK;
     const weft_problem_options *options = linear->options;
     weft_problem_choice *choice = &linear->choice;
     weft_preconditioner_cost costs[WEFT_COSTS_MAX];
@@ -333,27 +352,34 @@ static void choose_kind_for_ranks(weft_linear *linear, const weft_problem_memory
     const weft_limits limits = limits_of_ranks(linear);
     const bool has_levels =
         linear->hierarchy && linear->hierarchy->n_levels > 1 && is_continuous(linear);
+    const bool is_mixed = linear->n_spaces > 1;
     const char *because =
         options->preconditioner != WEFT_AUTO ? "as requested"
-        : linear->n_spaces > 1
-            ? "several ranks have no blocks for mixed spaces"
-            : weft_linear_jacobi_because(options, choice->method, problem.symmetric,
-                                         problem.lowers_degrees);
+        : is_mixed && is_on_gpu(linear)      ? "GPUs of ranks have no blocks for mixed spaces"
+        : is_mixed                           ? unblocked(linear, &problem)
+                   : weft_linear_jacobi_because(options, choice->method, problem.symmetric,
+                                                problem.lowers_degrees);
     int n = 0, i = 0;
     choice->preconditioner =
         options->preconditioner == WEFT_AUTO ? WEFT_JACOBI : options->preconditioner;
+    if (is_mixed && !because) {
+        because = "the space is mixed";
+        TRY(weft_preconditioner_find("block", &choice->preconditioner, error));
+    }
     if (because) {
         (void)weft_print(choice->preconditioner_reason, sizeof choice->preconditioner_reason, "%s",
                          because);
-        return;
+        goto done;
     }
     problem.factorisations = 0;
     n = weft_preconditioner_costs(&limits, &problem, has_levels, NULL, costs);
-    while (i + 1 < n && !runs_on_ranks(costs[i].kind))
+    while (i + 1 < n && !runs_on_ranks(linear, costs[i].kind))
         ++i;
     choice->preconditioner = costs[i].kind;
     linear->times = 1;
     write_reason(linear, costs, n, i);
+done:
+    return status;
 }
 
 /* Several ranks solve by Krylov methods. What is chosen may depend on nothing that differs between them, nor on
@@ -366,7 +392,7 @@ static weft_status choose_for_ranks(weft_linear *linear, const weft_problem_memo
     if (choice->method == WEFT_METHOD_GMRES && options->method == WEFT_AUTO && is_on_gpu(linear))
         choice->method = WEFT_METHOD_BICGSTAB;
     TRY(refuse_on_ranks(linear, error));
-    choose_kind_for_ranks(linear, what);
+    TRY(choose_kind_for_ranks(linear, what, error));
     TRY(weft_comm_broadcast(linear->context->comm, &choice->preconditioner,
                             sizeof choice->preconditioner, 0, error));
     /* on a GPU other rows than those of linear elements are added up in the order of cells from stored local matrices */

@@ -5,6 +5,7 @@
 #include "fem/base/memory.h"
 #include "fem/mesh/mesh.h"
 #include "fem/mesh/part.h"
+#include "fem/precondition/precondition.h"
 #include "fem/solve/krylov.h"
 #include "fem/space/space.h"
 #include "fem/weft_transient.h"
@@ -94,6 +95,15 @@ static void warn_mixed(weft_linear *linear, const char *reason) {
     if (linear->has_warned || kind < 0 ||
         strcmp(weft_preconditioner_about(kind)->name, "block") != 0)
         return;
+    if (linear->mesh->part) {
+        linear->has_warned = true;
+        weft_log(
+            monitor_of(linear), WEFT_LOG_WARNING,
+            "the preconditioner block does not suit the matrix (%s). Jacobi's takes its place, "
+            "with many iterations: try %s",
+            reason, WEFT_RANKS_FACTORISE);
+        return;
+    }
     for (int i = 0; i < linear->n_spaces; ++i)
         components += weft_space_components(linear->spaces[i]);
     const weft_factorization_cost lu =

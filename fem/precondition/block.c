@@ -12,6 +12,7 @@
 #include "fem/precondition/commutator.h"
 #include "fem/precondition/condense.h"
 #include "fem/precondition/levels.h"
+#include "fem/space/layout.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,7 @@ typedef struct part {
 } part;
 
 typedef struct block_state {
+    weft_mixed mixed; /* on several ranks: how they divide the blocks; otherwise {0} */
     weft_blocks blocks;
     part parts[WEFT_BLOCKS_MAX];
     bool is_triangular, is_paired; /* coupled parts are solved together */
@@ -71,6 +73,7 @@ static void block_free(weft_preconditioner *preconditioner) {
     weft_memory **lists[] = {&state->lower, &state->upper, &state->x, &state->y};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
         weft_memory_free(lists[i]);
+    weft_mixed_clear(&state->mixed);
     free(state);
     preconditioner->state = NULL;
 }
@@ -80,19 +83,23 @@ static void block_free(weft_preconditioner *preconditioner) {
 /* An operator of a matrix, whose arrays it takes. */
 static weft_status make_operator(const weft_preconditioner *preconditioner, weft_csr *A,
                                  weft_operator **out, weft_error *error) {
+    weft_status status = WEFT_OK;
     weft_pattern *pattern = calloc(1, sizeof *pattern);
     if (!pattern)
-        return weft_out_of_memory(error, "a preconditioner");
+        TRY(weft_out_of_memory(error, "a preconditioner"));
     *pattern = (weft_pattern){A->n_rows, A->row_start[A->n_rows], A->row_start, A->columns};
     A->row_start = NULL;
     A->columns = NULL;
-    return weft_operator_from_matrix(preconditioner->context, &pattern, A->values, 0, out, error);
+    TRY(weft_operator_from_matrix(preconditioner->context, &pattern, A->values, 0, out, error));
+    weft_operator_distribute(*out, preconditioner->problem.op->layout);
+done:
+    return status;
 }
 
 /* V: a factorization if there is something to be factorised, else multigrid on the levels of the mesh if there are any, or by
  * aggregation. */
-static weft_status make_cycle(const weft_preconditioner *whole, weft_block *block, part *p,
-                              weft_error *error) {
+static weft_status make_cycle(const weft_preconditioner *whole, weft_block *block,
+                              weft_layout *layout, part *p, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_hierarchy *hierarchy = whole->problem.hierarchy;
     const bool has_levels = hierarchy && hierarchy->n_levels > 1 &&
@@ -108,6 +115,7 @@ static weft_status make_cycle(const weft_preconditioner *whole, weft_block *bloc
                                       .context = whole->context,
                                       .problem = whole->problem,
                                       .matrix = &p->matrix,
+                                      .layout = layout,
                                       .report = {.n_levels = 1, .complexity = 1}};
     weft_preconditioner_problem *problem = &p->cycle->problem;
     problem->op = p->factorised;
@@ -143,11 +151,12 @@ static const char *combine_text(const part *p) {
                         "return z;\n";
 }
 
-static weft_status make_combine(const weft_preconditioner *whole, part *p, weft_error *error) {
+static weft_status make_combine(const weft_preconditioner *whole, int64_t n_whole, part *p,
+                                weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_fragment fragment = {"block.weft", combine_text(p)};
     const weft_compile_options options = {.size = sizeof options,
-                                          .elements = p->n,
+                                          .elements = n_whole,
                                           .predicated =
                                               weft_device_captures(whole->context->device)};
     TRY(weft_compiled_make(whole->context, &fragment, 1, &options, &p->combine, error));
@@ -188,6 +197,8 @@ static weft_status make_part(const weft_preconditioner *whole, weft_blocks *bloc
                              bool is_signed, part *p, weft_error *error) {
     weft_block *block = &blocks->list[number];
     weft_status status = WEFT_OK;
+    const weft_mixed *mixed = &((const block_state *)whole->state)->mixed;
+    weft_layout *layout = mixed->layouts[number];
     weft_device *device = whole->context->device;
     const size_t bytes = (size_t)block->n * sizeof(double);
     const double sign = block->weights ? -1 : is_signed ? block->sign : 1;
@@ -208,11 +219,11 @@ static weft_status make_part(const weft_preconditioner *whole, weft_blocks *bloc
     if (block->diagonal)
         TRY(weft_memory_write(p->diagonal, 0, block->diagonal, bytes, error));
     if (p->matrix.n_rows > 0 || block->factor.n_rows > 0)
-        TRY(make_cycle(whole, block, p, error));
+        TRY(make_cycle(whole, block, layout, p, error));
     if (is_signed && block->role == WEFT_BLOCK_COUPLED && block->has_pair)
-        TRY(weft_coupled_solver_make(whole->context, &block->pair, &block->coupling, &p->pair,
-                                     error));
-    TRY(make_combine(whole, p, error));
+        TRY(weft_coupled_solver_make(whole->context, &block->pair, &block->coupling, layout,
+                                     &p->pair, error));
+    TRY(make_combine(whole, layout ? mixed->rows[number].n_whole : p->n, p, error));
 done:
     return status;
 }
@@ -245,7 +256,8 @@ done:
 
 /* Say once that convection is too strong for what is taken. */
 static void warn(weft_preconditioner *preconditioner) {
-    const weft_blocks *blocks = &((const block_state *)preconditioner->state)->blocks;
+    const block_state *state = preconditioner->state;
+    const weft_blocks *blocks = &state->blocks;
     if (!blocks->because || preconditioner->has_warned)
         return;
     preconditioner->has_warned = true;
@@ -253,9 +265,9 @@ static void warn(weft_preconditioner *preconditioner) {
              "convection across the domain is %.2g times diffusion, and the preconditioner block "
              "inverts the diffusion alone, with "
              "which GMRES takes hundreds of iterations or more. A factorization that suits "
-             "convection is not taken: %s. Try "
-             "--preconditioner lu on the host, or --restart 200",
-             blocks->convection, blocks->because);
+             "convection is not taken: %s. Try %s, or --restart 200",
+             blocks->convection, blocks->because,
+             state->mixed.n > 0 ? WEFT_RANKS_FACTORISE : "--preconditioner lu on the host");
 }
 
 /* "triangular: u_0 by aggregation, 3 levels, u_1 (Schur complement) by its diagonal" */
@@ -343,6 +355,50 @@ static weft_schur asked_for(const weft_preconditioner *preconditioner) {
                                                                     : WEFT_SCHUR_AUTO;
 }
 
+/* On several ranks each eliminates the bubbles of its cells, if all can. */
+static weft_status condense(const weft_preconditioner *preconditioner, const weft_csr *A,
+                            weft_condensation *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_preconditioner_problem *problem = &preconditioner->problem;
+    weft_comm *comm = weft_layout_comm(problem->op->layout);
+    TRY(weft_condense(preconditioner->context->device, A, problem, out, error));
+    int64_t lacking = !out->is_any;
+    if (comm)
+        TRY(weft_comm_sum(comm, &lacking, error));
+    if (lacking > 0)
+        weft_condensation_clear(out);
+done:
+    return status;
+}
+
+/* The blocks of the matrix, or of what is left of it. Several ranks find those of the whole, and keep what is of their parts. */
+static weft_status find_blocks(weft_preconditioner *preconditioner, const weft_csr *A,
+                               const weft_condensation *condensation, weft_error *error) {
+    weft_status status = WEFT_OK;
+    block_state *state = preconditioner->state;
+    weft_device *device = preconditioner->context->device;
+    const weft_preconditioner_problem *problem = &preconditioner->problem;
+    const bool is_divided = problem->op->layout;
+    weft_mixed *mixed = &state->mixed;
+    const weft_csr *left = condensation->is_any ? &condensation->matrix : A;
+    if (is_divided)
+        TRY(weft_mixed_make(device, left, problem, mixed, error));
+    const weft_blocks_matrix matrix = {.A = is_divided ? &mixed->A : left,
+                                       .problem = is_divided ? &mixed->problem : problem,
+                                       .condensed =
+                                           condensation->is_any ? condensation->is_local : NULL,
+                                       .mixed = is_divided ? mixed : NULL};
+    const weft_csr *whole = is_divided ? &mixed->A : A;
+    preconditioner->report.levels[0] = (weft_preconditioner_level){
+        .n_rows = whole->n_rows, .n_entries = whole->row_start[whole->n_rows]};
+    TRY(weft_blocks_make(device, &matrix, asked_for(preconditioner), &state->blocks, error));
+    if (is_divided)
+        TRY(weft_blocks_take_part(&state->blocks, mixed, problem, error));
+    weft_mixed_clear_matrix(mixed);
+done:
+    return status;
+}
+
 /* Cavities take 50 to 120 iterations, and with the default of 30 up to four times as many. */
 enum { COMMUTATOR_RESTART = 100 };
 
@@ -357,11 +413,8 @@ static weft_status block_make(weft_preconditioner *preconditioner, weft_error *e
     if (!state)
         TRY(weft_out_of_memory(error, "a preconditioner"));
     TRY(weft_matrix_on_host(problem, &A, &own, error));
-    weft_device *device = preconditioner->context->device;
-    TRY(weft_condense(device, &A, problem, &condensation, error));
-    TRY(weft_blocks_make(
-        device, condensation.is_any ? &condensation.matrix : &A, problem, asked_for(preconditioner),
-        condensation.is_any ? condensation.is_local : NULL, &state->blocks, error));
+    TRY(condense(preconditioner, &A, &condensation, error));
+    TRY(find_blocks(preconditioner, &A, &condensation, error));
     preconditioner->reads_operator = state->blocks.schur != WEFT_SCHUR_MASS;
     state->is_paired = problem->is_general;
     state->is_triangular = problem->is_general && state->blocks.n_multipliers > 0;
@@ -372,8 +425,6 @@ static weft_status block_make(weft_preconditioner *preconditioner, weft_error *e
         TRY(make_subtract(preconditioner, error));
     TRY(make_condensed(preconditioner, &condensation, error));
     TRY(make_commutators(preconditioner, error));
-    preconditioner->report.levels[0] =
-        (weft_preconditioner_level){.n_rows = A.n_rows, .n_entries = A.row_start[A.n_rows]};
     preconditioner->report.restart =
         state->blocks.schur == WEFT_SCHUR_COMMUTATOR ? COMMUTATOR_RESTART : 0;
     describe(preconditioner);

@@ -365,19 +365,22 @@ done:
     return status;
 }
 
-weft_status weft_blocks_make(weft_device *device, const weft_csr *A,
-                             const weft_preconditioner_problem *problem, weft_schur schur,
-                             const bool *condensed, weft_blocks *out, weft_error *error) {
+weft_status weft_blocks_make(weft_device *device, const weft_blocks_matrix *matrix,
+                             weft_schur schur, weft_blocks *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_block_analysis a = {.device = device, .A = A, .problem = problem, .blocks = out};
+    const weft_preconditioner_problem *problem = matrix->problem;
+    const weft_mixed *mixed = matrix->mixed;
+    weft_block_analysis a = {
+        .device = device, .A = matrix->A, .problem = problem, .mixed = mixed, .blocks = out};
     int64_t first = 0;
     *out = (weft_blocks){.n = problem->n_spaces};
     for (int b = 0; b < out->n; ++b) {
-        out->list[b] = (weft_block){.space = problem->spaces[b],
-                                    .first = first,
-                                    .n = weft_space_dofs(problem->spaces[b]),
-                                    .role = WEFT_BLOCK_MASS};
-        if (condensed && condensed[b])
+        out->list[b] =
+            (weft_block){.space = problem->spaces[b],
+                         .first = first,
+                         .n = mixed ? mixed->rows[b].n_whole : weft_space_dofs(problem->spaces[b]),
+                         .role = WEFT_BLOCK_MASS};
+        if (matrix->condensed && matrix->condensed[b])
             out->list[b].role = WEFT_BLOCK_CONDENSED;
         first += out->list[b].n;
     }
@@ -389,5 +392,39 @@ weft_status weft_blocks_make(weft_device *device, const weft_csr *A,
     TRY(make_multipliers(&a, schur, error));
 done:
     clear(&a);
+    return status;
+}
+
+/* ---- on several ranks ------------------------------------------------------------------------ */
+
+/* Constrained dofs in the numbers of the block, whose dofs are from `first` on. */
+static weft_status take_constrained(weft_block *block, const weft_preconditioner_problem *part,
+                                    weft_error *error) {
+    free(block->constrained);
+    block->n_constrained = 0;
+    block->constrained = malloc(((size_t)part->n_constrained + 1) * sizeof *block->constrained);
+    if (!block->constrained)
+        return weft_out_of_memory(error, "the blocks of a preconditioner");
+    for (int64_t i = 0; i < part->n_constrained; ++i)
+        if (part->constrained[i] >= block->first && part->constrained[i] < block->first + block->n)
+            block->constrained[block->n_constrained++] =
+                (int32_t)(part->constrained[i] - block->first);
+    return WEFT_OK;
+}
+
+weft_status weft_blocks_take_part(weft_blocks *blocks, const weft_mixed *mixed,
+                                  const weft_preconditioner_problem *part, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int64_t first = 0;
+    for (int b = 0; b < blocks->n; ++b) {
+        weft_block *block = &blocks->list[b];
+        block->first = first;
+        block->n = block->pair.n = mixed->rows[b].n;
+        first += block->n;
+        TRY(take_constrained(block, part, error));
+        TRY(weft_mixed_take_values(mixed, b, &block->diagonal, error));
+        TRY(weft_mixed_take_rows(mixed, b, &block->coupling, error));
+    }
+done:
     return status;
 }

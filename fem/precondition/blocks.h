@@ -6,6 +6,7 @@
 
 #include "fem/multigrid/multigrid.h"
 #include "fem/precondition/coupled.h"
+#include "fem/precondition/mixed.h"
 #include "fem/precondition/precondition.h"
 
 /** What to take for a matrix that blocks do not suit. Refusals without it are for matrices that Jacobi's preconditioner suits
@@ -60,7 +61,7 @@ typedef struct weft_block {
     weft_csr factor; /* of an elliptic block, to be factorised in place of `matrix`; {0}: none */
 } weft_block;
 
-enum { WEFT_BLOCKS_MAX = 16 };
+enum { WEFT_BLOCKS_MAX = WEFT_MIXED_SPACES_MAX };
 typedef struct weft_blocks {
     int n, n_multipliers;
     weft_schur schur;  /* never WEFT_SCHUR_AUTO */
@@ -69,6 +70,17 @@ typedef struct weft_blocks {
     const char *because;
     weft_block list[WEFT_BLOCKS_MAX];
 } weft_blocks;
+
+/** A matrix, and what its rows are. All borrowed. */
+typedef struct weft_blocks_matrix {
+    const weft_csr *
+        A; /* its pattern must be symmetric; its entries need not be: of a block the symmetric part is taken */
+    const weft_preconditioner_problem *problem;
+    const bool *
+        condensed; /* [n_spaces] spaces that were eliminated, whose rows of A are the identity; NULL: none */
+    /* on several ranks, whose A and constrained dofs are those of the whole, but spaces those of this rank's part; NULL: there is one */
+    const weft_mixed *mixed;
+} weft_blocks_matrix;
 
 /** Find the blocks and what approximates their inverses.
  *
@@ -84,15 +96,15 @@ typedef struct weft_blocks {
  *                                   a symmetric one (problem->is_general), on the host with a library for `lu`.
  *  Two mass matrices of the same space that are coupled by derivatives, with the signs of a saddle point, are not multipliers but
  *  coupled; for symmetric matrices each then has a matrix of its own.
- *  A          borrowed; its pattern must be symmetric. Its entries need not be: of a block the symmetric part is
- *             taken
+ *  On several ranks all find the same, with rows and lists of the whole.
  *  schur      what to take; others than WEFT_SCHUR_AUTO and WEFT_SCHUR_MASS are refused where they do not suit
- *  condensed  [n_spaces] spaces that were eliminated, whose rows of A are the identity; NULL: none
  *  out        weft_blocks_clear, also after an error
  *  Errors     WEFT_ERROR_UNSUPPORTED (a diagonal of a symmetric block has entries of both signs; all blocks are like mass
  *             matrices, so that the diagonal alone is as good; `schur` does not suit), WEFT_ERROR_MEMORY
  *  Source     Elman, Silvester and Wathen 2014, chapter 4; Benzi, Golub and Liesen 2005, section 10 */
-weft_status weft_blocks_make(weft_device *device, const weft_csr *A,
-                             const weft_preconditioner_problem *problem, weft_schur schur,
-                             const bool *condensed, weft_blocks *out, weft_error *error);
+weft_status weft_blocks_make(weft_device *device, const weft_blocks_matrix *matrix,
+                             weft_schur schur, weft_blocks *out, weft_error *error);
+/** Of what was found on several ranks, keep what this rank has: rows and lists are those of its part, but `matrix` stays whole. */
+weft_status weft_blocks_take_part(weft_blocks *blocks, const weft_mixed *mixed,
+                                  const weft_preconditioner_problem *part, weft_error *error);
 void weft_blocks_clear(weft_blocks *blocks);

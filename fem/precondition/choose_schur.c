@@ -67,6 +67,8 @@ static bool fits(const weft_block_analysis *a, double times) {
 
 /* Why nothing may be factorised; NULL: it may. */
 static const char *unfactorised(const weft_block_analysis *a) {
+    if (a->mixed)
+        return "several ranks have no factorization but PETSc's";
     if (!is_on_host(a))
         return "lu runs on the host";
     int lu = -1;

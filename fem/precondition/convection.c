@@ -24,7 +24,7 @@ static double skew_sum(const weft_block_analysis *a, const weft_block *block, in
 
 void weft_convection_find(const weft_block_analysis *a, weft_block *block) {
     const int dimension = weft_space_mesh(block->space)->dimension;
-    const double per_side = pow((double)weft_space_nodes(block->space), 1.0 / dimension);
+    const double per_side = pow((double)weft_block_nodes(block), 1.0 / dimension);
     double sum = 0;
     int64_t n = 0;
     for (int64_t i = 0; i < block->n; ++i) {

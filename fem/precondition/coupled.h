@@ -47,10 +47,12 @@ weft_status weft_coupled_matrices(weft_device *device, const weft_coupled *pair,
 typedef struct weft_coupled_solver weft_coupled_solver;
 /** Make a solver.
  *  T       its arrays are taken
+ *  layout  of its rows, on several ranks; borrowed; NULL: there is one
  *  out     caller's; weft_coupled_solver_free
  *  Errors  those of compiling and of the device, WEFT_ERROR_MEMORY */
 weft_status weft_coupled_solver_make(weft_context *context, const weft_coupled *pair, weft_csr *T,
-                                     weft_coupled_solver **out, weft_error *error);
+                                     struct weft_layout *layout, weft_coupled_solver **out,
+                                     weft_error *error);
 void weft_coupled_solver_free(weft_coupled_solver **solver);
 /** Solve approximately.
  *  cycle  approximates H^-1

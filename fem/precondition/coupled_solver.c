@@ -1,6 +1,7 @@
 /* Preconditions two coupled functions by two solves with one factor. */
 #include "fem/base/memory.h"
 #include "fem/precondition/coupled.h"
+#include "fem/space/layout.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +102,8 @@ static weft_status make_coupling(weft_coupled_solver *s, weft_csr *T, weft_error
 }
 
 weft_status weft_coupled_solver_make(weft_context *context, const weft_coupled *pair, weft_csr *T,
-                                     weft_coupled_solver **out, weft_error *error) {
+                                     weft_layout *layout, weft_coupled_solver **out,
+                                     weft_error *error) {
     weft_status status = WEFT_OK;
     const double scales[3] = {pair->from_m, pair->from_c, pair->to_m};
     const size_t n = (size_t)pair->n;
@@ -116,6 +118,7 @@ weft_status weft_coupled_solver_make(weft_context *context, const weft_coupled *
     for (int i = 0; i < 3; ++i)
         TRY(weft_memory_place(device, &scales[i], 1, sizeof scales[i], &s->scales[i], error));
     TRY(make_coupling(s, T, error));
+    weft_operator_distribute(s->coupling, layout);
     for (int i = 0; i < PAIR_STEPS; ++i)
         TRY(make_program(s, (pair_step)i, pair->n, error));
     *out = s;

@@ -285,8 +285,7 @@ static bool fits_floats(const weft_csr *A) {
 }
 
 /* The lists of a caller on one of several ranks. */
-static weft_status make_outer(weft_cycle *cycle, const weft_preconditioner_problem *problem,
-                              const weft_whole *whole, weft_error *error) {
+static weft_status make_outer(weft_cycle *cycle, const weft_whole *whole, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_rank_rows *rows = &whole->rows;
     weft_cycle_outer *outer = &cycle->outer;
@@ -294,7 +293,7 @@ static weft_status make_outer(weft_cycle *cycle, const weft_preconditioner_probl
     *outer = (weft_cycle_outer){.n = rows->n,
                                 .first = rows->first,
                                 .n_own = rows->n_own,
-                                .share = weft_layout_share(problem->op->layout)};
+                                .share = weft_layout_share(whole->layout)};
     TRY(weft_memory_make(cycle->context->device, bytes, &outer->r, error));
     TRY(weft_memory_make(cycle->context->device, bytes, &outer->z, error));
     TRY(weft_memory_zero(outer->r, error));
@@ -326,7 +325,7 @@ weft_status weft_cycle_make(weft_context *context, weft_cycle_source *sources, i
         out->levels[i].is_twice = i > 0 && sources[i].is_twice;
     }
     if (whole)
-        TRY(make_outer(out, problem, whole, error));
+        TRY(make_outer(out, whole, error));
     TRY(weft_shared_buffers_make(&out->buffers, error));
     for (int i = n_levels; i-- > 0;)
         TRY(make_level(out, i, &sources[i], problem, &a, error));

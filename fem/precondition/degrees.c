@@ -279,16 +279,6 @@ done:
     return status;
 }
 
-/* Of all ranks. */
-static weft_status count_rows(const weft_operator *op, int64_t *out, weft_error *error) {
-    const weft_share *share = weft_layout_share(op->layout);
-    const unsigned char *owned = share ? weft_layout_owned(op->layout) : NULL;
-    *out = owned ? 0 : weft_operator_dofs(op);
-    for (int64_t i = 0; owned && i < weft_operator_dofs(op); ++i)
-        *out += owned[i];
-    return owned ? weft_comm_sum(share->comm, out, error) : WEFT_OK;
-}
-
 /* What depends on the values of the operator. */
 static weft_status measure(degrees *state, int i, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -313,7 +303,7 @@ static weft_status measure(degrees *state, int i, weft_error *error) {
     else
         TRY(weft_memory_copy(level->d, d, weft_memory_bytes(d), error));
     int64_t n_rows = weft_operator_dofs(level->op);
-    TRY(count_rows(level->op, &n_rows, error));
+    TRY(weft_rank_dofs(level->op, &n_rows, error));
     *shown = (weft_preconditioner_level){
         .n_rows = n_rows, .n_entries = weft_operator_entries(level->op), .lambda = shown->lambda};
 done:

@@ -37,7 +37,7 @@ static void multigrid_free(weft_preconditioner *preconditioner) {
 typedef struct building {
     weft_device *device;
     const weft_preconditioner_problem *problem;
-    const weft_csr *given; /* weft_preconditioner.matrix */
+    weft_csr *given; /* weft_preconditioner.matrix */
     weft_context *context;
     int degree;     /* of the smoothing on levels to be added */
     double *values; /* a copy of the operator's that are not on the host */
@@ -138,7 +138,9 @@ static weft_status read_matrix(building *b, weft_error *error) {
         b->finest = *b->given;
     else
         TRY(weft_matrix_on_host(b->problem, &b->finest, &b->values, error));
-    if (has_ranks(b))
+    if (b->given && has_ranks(b))
+        *b->given = (weft_csr){0};
+    else if (has_ranks(b))
         TRY(gather_matrix(b, error));
     if (b->problem->is_general)
         TRY(take_symmetric_part(b, error));
@@ -240,8 +242,9 @@ static weft_status make(weft_preconditioner *preconditioner,
     if (problem->degree < 0 || degree > WEFT_CHEBYSHEV_DEGREE_MAX)
         TRY(weft_error_set(error, WEFT_ERROR_USAGE, "the degree of a smoother is 1 to %d",
                            WEFT_CHEBYSHEV_DEGREE_MAX));
-    if (problem->op && problem->op->layout) {
-        TRY(weft_whole_make(b.device, problem, &b.whole, error));
+    weft_layout *layout = problem->op ? problem->op->layout : preconditioner->layout;
+    if (layout) {
+        TRY(weft_whole_make(b.device, problem, layout, &b.whole, error));
         b.problem = &b.whole.problem;
     }
     TRY(coarsen(&b, error));

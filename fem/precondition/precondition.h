@@ -16,6 +16,11 @@ typedef struct weft_single_lists {
     weft_memory *a, *b, *z;
 } weft_single_lists;
 
+/** What factorises on several ranks, which must be processes. */
+#define WEFT_RANKS_FACTORISE                                                                       \
+    "mpirun with --preconditioner petsc and --petsc-options \"-pc_type lu "                        \
+    "-pc_factor_mat_solver_type mumps\""
+
 /** The methods of a kind. */
 typedef struct weft_preconditioner_kind {
     weft_preconditioner_info info;
@@ -52,8 +57,9 @@ struct weft_preconditioner {
     weft_preconditioner_report report;
     void *state; /* private to the kind */
     /* multigrid alone: a matrix on the host in place of the operator's, which is NULL; borrowed, its values
-     * for `make` alone; NULL: that of the operator */
-    const struct weft_csr *matrix;
+     * for `make` alone; NULL: that of the operator. With the next: that of the whole, whose arrays are taken */
+    struct weft_csr *matrix;
+    struct weft_layout *layout; /* of its rows, on several ranks; borrowed; NULL: there is one */
     /* during apply in a loop, otherwise NULL: weft_program_product.active; r.r on the device, which
      * may be off by rounding, as a scale */
     weft_memory *active, *square;

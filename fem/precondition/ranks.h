@@ -32,6 +32,9 @@ typedef struct weft_rank_rows {
 weft_status weft_rank_rows_make(weft_device *device, weft_layout *layout, weft_rank_rows *out,
                                 weft_error *error);
 void weft_rank_rows_clear(weft_rank_rows *rows);
+/** The dofs of an operator, of all ranks.
+ *  Errors  those of weft_comm_sum */
+weft_status weft_rank_dofs(const weft_operator *op, int64_t *out, weft_error *error);
 /** The items of all ranks one after another.
  *  mine    those of this rank's own rows
  *  starts  [ranks + 1] the items of each rank
@@ -47,16 +50,18 @@ weft_status weft_rank_entries(const weft_rank_rows *rows, const int32_t *list, i
 
 /** A problem of multigrid on the whole. */
 typedef struct weft_whole {
-    const weft_preconditioner_problem *part; /* borrowed */
-    weft_preconditioner_problem problem;     /* whose constrained dofs are those of the whole */
+    const weft_preconditioner_problem *part; /* borrowed, as is layout */
+    weft_layout *layout;
+    weft_preconditioner_problem problem; /* whose constrained dofs are those of the whole */
     weft_rank_rows rows;
     int32_t *constrained;
     double *x; /* [nodes][dimension] of the space; NULL: it has none */
 } weft_whole;
 /** problem  on this rank's part; borrowed
+ *  layout   of its dofs; borrowed
  *  out      caller's, also after an error; weft_whole_clear */
 weft_status weft_whole_make(weft_device *device, const weft_preconditioner_problem *problem,
-                            weft_whole *out, weft_error *error);
+                            weft_layout *layout, weft_whole *out, weft_error *error);
 void weft_whole_clear(weft_whole *whole);
 /** The whole matrix of the rows that ranks have.
  *  part     own rows are complete; its columns are those of `columns`

@@ -8,12 +8,15 @@
  *
  * Decision  docs/decisions/0065-multigrid-without-a-matrix.md
  * Source    Wathen 1987 (bounds of D^-1 M by cell); Elman, Silvester and Wathen 2014, chapter 4 */
+#include "core/base/fault.h"
 #include "core/base/number.h"
 #include "core/weft_core.h"
 #include "fem/base/eigen.h"
 #include "fem/base/memory.h"
+#include "fem/base/share.h"
 #include "fem/precondition/coarse.h"
 #include "fem/precondition/levels.h"
+#include "fem/space/layout.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,6 +24,7 @@
 
 typedef struct saddle {
     weft_coarse *A, *mass;
+    weft_layout *layouts[2];    /* on several ranks, of the parts; otherwise NULL */
     weft_coarse *low;           /* A's form for vectors of the multipliers' degree */
     double *laplacian;          /* [n of the second] the diagonal of a Laplacian of their degree */
     weft_preconditioner *cycle; /* of A */
@@ -47,6 +51,8 @@ static void saddle_free(weft_preconditioner *preconditioner) {
     weft_coarse_free(&state->A);
     weft_coarse_free(&state->mass);
     weft_coarse_free(&state->low);
+    weft_layout_free(&state->layouts[0]);
+    weft_layout_free(&state->layouts[1]);
     free(state->laplacian);
     weft_memory **lists[] = {&state->r[0],  &state->r[1], &state->z[0], &state->z[1], &state->d,
                              &state->scale, &state->x,    &state->y,    &state->sign};
@@ -144,6 +150,7 @@ static weft_status compile_polynomial(weft_preconditioner *preconditioner, weft_
     TRY(weft_compiled_make(context, &fragment, 1, &options, &state->polynomial, error));
     weft_program *program = state->polynomial.program;
     TRY(weft_program_size(program, "rows", state->n[1], error));
+    TRY(weft_program_share(program, "rows", weft_layout_share(state->layouts[1]), error));
     const weft_form_input inputs[] = {{"r", state->r[1]},
                                       {"d", state->d},
                                       {"w", state->scale},
@@ -205,30 +212,42 @@ done:
     return status;
 }
 
-/* Is a viscosity the same at all nodes where it is known, but for rounding and the shapes of cells? */
-static bool is_even(const double *viscosity, size_t n) {
+/* Is a viscosity the same at all nodes where it is known, on all ranks, but for rounding and the shapes of cells? */
+static weft_status is_even(weft_comm *comm, const double *viscosity, size_t n, bool *out,
+                           weft_error *error) {
     static const double EVEN = 1.5;
-    double least = INFINITY, most = 0;
+    weft_status status = WEFT_OK;
+    double least = -INFINITY, most = 0; /* the negative of the least */
     for (size_t i = 0; i < n; ++i)
         if (viscosity[i] > 0) {
-            least = fmin(least, viscosity[i]);
+            least = fmax(least, -viscosity[i]);
             most = fmax(most, viscosity[i]);
         }
-    return most <= EVEN * least;
+    if (comm) {
+        TRY(weft_comm_maximum(comm, &least, error));
+        TRY(weft_comm_maximum(comm, &most, error));
+    }
+    *out = most <= EVEN * -least;
+done:
+    return status;
 }
 
 /* Where cells of different viscosity meet, the mean over them by the diagonal of A is that of the largest, but the mass of the
  * multipliers over the viscosity is that of the smallest: 1/n is the mean of 1/n over the cells of a node, that of a cell
  * being the least at its nodes. */
-static weft_status take_inverse_means(const weft_space *space, double *viscosity,
-                                      weft_error *error) {
+static weft_status take_inverse_means(const weft_space *space, weft_layout *layout,
+                                      double *viscosity, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t n = (size_t)weft_space_nodes(space);
     const int width = weft_space_element(space)->n_nodes;
     const int64_t n_cells = weft_space_mesh(space)->n_cells;
     const int32_t *nodes = weft_space_cell_nodes(space);
     double *sums = NULL, *counts = NULL;
-    if (is_even(viscosity, n))
+    bool stays = false;
+    if (layout && !weft_fault("viscosity_stale")) /* rows of other ranks are not complete */
+        TRY(weft_layout_update_values(layout, viscosity, error));
+    TRY(is_even(weft_layout_comm(layout), viscosity, n, &stays, error));
+    if (stays)
         goto done;
     sums = calloc(n + 1, sizeof *sums);
     counts = calloc(n + 1, sizeof *counts);
@@ -270,7 +289,7 @@ static weft_status find_scale(const weft_preconditioner *preconditioner, const s
             sum += A[i * (size_t)c + k] / c;
         scale[i] = state->laplacian[i] > 0 && sum > 0 ? sum / state->laplacian[i] : 0;
     }
-    TRY(take_inverse_means(state->mass->space, scale, error));
+    TRY(take_inverse_means(state->mass->space, state->layouts[1], scale, error));
     for (size_t i = 0; i < n; ++i)
         scale[i] = sqrt(scale[i]);
     for (int64_t i = 0; i < state->n_constrained[1]; ++i)
@@ -292,6 +311,21 @@ static bool is_enclosed(const weft_preconditioner *preconditioner, const saddle 
     return problem->n_pinned > 0 && problem->pinned[problem->n_pinned - 1] >= state->n[0];
 }
 
+/* Values that vary, by the numbers in the whole. */
+static weft_status make_noise(const weft_preconditioner *preconditioner, const saddle *state,
+                              double *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_layout *layout = state->layouts[1];
+    weft_rank_rows rows = {0};
+    if (layout)
+        TRY(weft_rank_rows_make(preconditioner->context->device, layout, &rows, error));
+    for (int64_t i = 0; i < state->n[1]; ++i)
+        p[i] = sin(0.7 + 1.3 * (double)((rows.numbers ? rows.numbers[i] : i) % 1009));
+done:
+    weft_rank_rows_clear(&rows);
+    return status;
+}
+
 /* The sign of B' in A u + B' p, B u: that of p.B B' p for one p. */
 static weft_status find_sign(const weft_preconditioner *preconditioner, const saddle *state,
                              double *sign, weft_error *error) {
@@ -302,8 +336,7 @@ static weft_status find_sign(const weft_preconditioner *preconditioner, const sa
     double *p = malloc(rest + 1), *q = NULL, sum = 0;
     if (!p)
         TRY(weft_out_of_memory(error, "a preconditioner"));
-    for (int64_t i = 0; i < state->n[1]; ++i)
-        p[i] = sin(0.7 + 1.3 * (double)(i % 1009));
+    TRY(make_noise(preconditioner, state, p, error));
     TRY(weft_memory_zero(state->x, error));
     TRY(weft_memory_write(state->x, first, p, rest, error));
     TRY(weft_operator_apply(op, state->x, state->y, error));
@@ -312,8 +345,7 @@ static weft_status find_sign(const weft_preconditioner *preconditioner, const sa
     TRY(weft_operator_apply(op, state->x, state->y, error));
     TRY(weft_memory_copy_part(state->r[1], 0, state->y, first, rest, error));
     TRY(read_list(state->r[1], state->n[1], &q, error));
-    for (int64_t i = 0; i < state->n[1]; ++i)
-        sum += p[i] * q[i];
+    TRY(weft_share_product(weft_layout_share(state->layouts[1]), p, q, state->n[1], &sum, error));
     *sign = (sum > 0 ? -1 : 1) * (is_enclosed(preconditioner, state) ? ENCLOSED : 1);
     TRY(weft_memory_zero(state->x, error));
 done:
@@ -406,6 +438,17 @@ done:
     return status;
 }
 
+/* Of one of several ranks. */
+static weft_status distribute(const weft_coarse *coarse, weft_layout **layout, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_space *space = coarse->space;
+    weft_layout_free(layout);
+    TRY(weft_layout_make(&space, 1, layout, error));
+    weft_operator_distribute(coarse->op, *layout);
+done:
+    return status;
+}
+
 /* The cycle for the vectors, whose operator only it applies. */
 static weft_status make_levels(weft_preconditioner *preconditioner, bool single,
                                weft_error *error) {
@@ -422,6 +465,7 @@ static weft_status make_levels(weft_preconditioner *preconditioner, bool single,
     weft_coarse_free(&state->A);
     TRY(coarser->make(coarser->user, &A, &state->A, error));
     state->A->op->exact = problem->op;
+    TRY(distribute(state->A, &state->layouts[0], error));
     TRY(weft_preconditioner_find(has_levels ? "multigrid" : "aggregation", &kind, error));
     const weft_preconditioner_problem first = problem_of(preconditioner, state);
     TRY(weft_preconditioner_make(preconditioner->context, kind, &first, &state->cycle, error));
@@ -433,7 +477,7 @@ done:
 static weft_status make_cycle(weft_preconditioner *preconditioner, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_error why = {0};
-    if (!preconditioner->problem.double_levels) {
+    if (!preconditioner->problem.double_levels && !preconditioner->problem.op->layout) {
         status = make_levels(preconditioner, true, &why);
         if (status != WEFT_ERROR_UNSUPPORTED) {
             if (status != WEFT_OK && error)
@@ -448,7 +492,8 @@ done:
     return status;
 }
 
-static void describe(weft_preconditioner *preconditioner) {
+static weft_status describe(weft_preconditioner *preconditioner, weft_error *error) {
+    weft_status status = WEFT_OK;
     const saddle *state = preconditioner->state;
     const weft_preconditioner_report *inner = weft_preconditioner_reported(state->cycle);
     weft_preconditioner_report *report = &preconditioner->report;
@@ -456,8 +501,10 @@ static void describe(weft_preconditioner *preconditioner) {
                      "%s: u_0 by %s of %s, u_1 (Schur complement) by its mass matrix",
                      preconditioner->problem.is_general ? "triangular" : "diagonal",
                      weft_preconditioner_about(inner->kind)->name, inner->detail);
-    report->levels[0] = (weft_preconditioner_level){
-        .n_rows = weft_operator_dofs(preconditioner->problem.op), .n_entries = 0};
+    report->levels[0] = (weft_preconditioner_level){.n_entries = 0};
+    TRY(weft_rank_dofs(preconditioner->problem.op, &report->levels[0].n_rows, error));
+done:
+    return status;
 }
 
 static weft_status saddle_make(weft_preconditioner *preconditioner, weft_error *error) {
@@ -478,6 +525,7 @@ static weft_status saddle_make(weft_preconditioner *preconditioner, weft_error *
                                    .degree = weft_space_element(problem->spaces[1])->degree,
                                    .use = WEFT_COARSE_MATRIX};
     TRY(coarser->make(coarser->user, &M, &state->mass, error));
+    TRY(distribute(state->mass, &state->layouts[1], error));
     weft_preconditioner_problem mass = {.op = state->mass->op, .space = state->mass->space};
     TRY(weft_inverse_diagonal(&mass, context, state->d, NULL, error));
     TRY(make_viscosity(preconditioner, state, error));
@@ -485,7 +533,7 @@ static weft_status saddle_make(weft_preconditioner *preconditioner, weft_error *
     TRY(make_cycle(preconditioner, error));
     TRY(compile_polynomial(preconditioner, error));
     TRY(compile_subtract(preconditioner, error));
-    describe(preconditioner);
+    TRY(describe(preconditioner, error));
 done:
     return status;
 }

@@ -237,7 +237,7 @@ done:
 
 /* Add the volume of every cell to the nodes of a block, in the proportions of the mass matrix's diagonal (Hinton, Rock and
  * Zienkiewicz 1976), which is positive for elements of every degree. table  that of tabulate_centre */
-static weft_status add_volumes(weft_block_analysis *a, const weft_block *block, const double *table,
+static weft_status add_volumes(const weft_block *block, const double *table, double *volumes,
                                weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_mesh *mesh = weft_space_mesh(block->space);
@@ -249,11 +249,32 @@ static weft_status add_volumes(weft_block_analysis *a, const weft_block *block, 
     for (int64_t cell = 0; cell < mesh->n_cells; ++cell) {
         const double volume = cell_volume(mesh, cell, table);
         for (int k = 0; k < width * c; ++k)
-            a->volumes[block->first + (int64_t)nodes[cell * width + k / c] * c + k % c] +=
-                volume * shares[k / c];
+            volumes[(int64_t)nodes[cell * width + k / c] * c + k % c] += volume * shares[k / c];
     }
 done:
     free(shares);
+    return status;
+}
+
+/* On several ranks those of own nodes, all of whose cells this rank has, are collected. */
+static weft_status collect_volumes(weft_block_analysis *a, int number, const double *table,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_block *block = &a->blocks->list[number];
+    const weft_rank_rows *rows = a->mixed ? &a->mixed->rows[number] : NULL;
+    double *own = NULL;
+    if (!rows) {
+        status = add_volumes(block, table, a->volumes + block->first, error);
+        goto done;
+    }
+    own = calloc((size_t)rows->n + 1, sizeof *own);
+    if (!own)
+        TRY(weft_out_of_memory(error, "the blocks of a preconditioner"));
+    TRY(add_volumes(block, table, own, error));
+    TRY(weft_rank_gather(rows->comm, own + rows->first, sizeof *own, rows->starts,
+                         a->volumes + block->first, error));
+done:
+    free(own);
     return status;
 }
 
@@ -267,7 +288,7 @@ static weft_status find_volumes(weft_block_analysis *a, weft_error *error) {
         TRY(weft_out_of_memory(error, "the blocks of a preconditioner"));
     TRY(tabulate_centre(weft_space_mesh(a->blocks->list[0].space), &table, error));
     for (int b = 0; b < a->blocks->n; ++b)
-        TRY(add_volumes(a, &a->blocks->list[b], table, error));
+        TRY(collect_volumes(a, b, table, error));
 done:
     free(table);
     return status;
@@ -323,7 +344,7 @@ weft_status weft_schur_make(weft_block_analysis *a, weft_block *block, weft_erro
     weft_status status = WEFT_OK;
     const double reaction = find_least_reaction(a, block);
     const weft_mesh *mesh = weft_space_mesh(block->space);
-    const double per_side = pow((double)weft_space_nodes(block->space), 1.0 / mesh->dimension);
+    const double per_side = pow((double)weft_block_nodes(block), 1.0 / mesh->dimension);
     double *d = NULL;
     TRY(invert_diagonal(a, block, error));
     if (a->blocks->schur != WEFT_SCHUR_MASS) {

@@ -14,6 +14,7 @@ typedef struct weft_block_analysis {
     const weft_csr *A;
     weft_csr T; /* A^T */
     const weft_preconditioner_problem *problem;
+    const weft_mixed *mixed; /* NULL: one rank */
     weft_blocks *blocks;
     double *diagonal;    /* [n_rows] */
     unsigned char *free; /* [n_rows] not constrained */
@@ -21,6 +22,10 @@ typedef struct weft_block_analysis {
     double *volumes;     /* [n_rows] of nodes; NULL: not needed yet */
 } weft_block_analysis;
 
+/** Nodes of a block, of all ranks. */
+static inline int64_t weft_block_nodes(const weft_block *block) {
+    return block->n / weft_space_components(block->space);
+}
 /** Sum a_ik a_ki / d_k of row i over the free k of blocks that are neither multipliers nor its own. */
 double weft_schur_eliminated(const weft_block_analysis *a, int64_t i, const double *d);
 /** Is a column one of the block's own that is free? Or one of those that are eliminated before the block, a multiplier? */

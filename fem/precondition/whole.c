@@ -83,6 +83,14 @@ done:
     return status;
 }
 
+weft_status weft_rank_dofs(const weft_operator *op, int64_t *out, weft_error *error) {
+    const unsigned char *owned = op->layout ? weft_layout_owned(op->layout) : NULL;
+    *out = owned ? 0 : weft_operator_dofs(op);
+    for (int64_t i = 0; owned && i < weft_operator_dofs(op); ++i)
+        *out += owned[i];
+    return owned ? weft_comm_sum(weft_layout_comm(op->layout), out, error) : WEFT_OK;
+}
+
 /* The dofs of linear functions. */
 static weft_status rows_of_nodes(const weft_mesh *mesh, int components, weft_rank_rows *out,
                                  weft_error *error) {
@@ -251,12 +259,12 @@ done:
 }
 
 weft_status weft_whole_make(weft_device *device, const weft_preconditioner_problem *problem,
-                            weft_whole *out, weft_error *error) {
+                            weft_layout *layout, weft_whole *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_space *space = problem->space;
     const double *x = space ? weft_space_points(space) : NULL;
-    *out = (weft_whole){.problem = *problem, .part = problem};
-    TRY(weft_rank_rows_make(device, problem->op->layout, &out->rows, error));
+    *out = (weft_whole){.problem = *problem, .part = problem, .layout = layout};
+    TRY(weft_rank_rows_make(device, layout, &out->rows, error));
     TRY(weft_rank_entries(&out->rows, problem->constrained, problem->n_constrained,
                           &out->constrained, &out->problem.n_constrained, error));
     out->problem.constrained = out->constrained;

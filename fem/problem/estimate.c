@@ -79,17 +79,18 @@ static bool is_on_gpu(const weft_problem *problem) {
 }
 
 /* Is a mixed problem so small that its matrix takes less time than the kernels of lower degrees take to compile? */
-static bool is_small(const weft_problem *problem) {
+static bool is_small(const weft_problem *problem, int64_t n_dofs) {
     static const int64_t LEAST = 100000;
-    return problem->fields.n > 1 && !is_on_gpu(problem) && problem->fields.n_dofs < LEAST &&
+    return problem->fields.n > 1 && !is_on_gpu(problem) && n_dofs < LEAST &&
            problem->system.linear.options->assembly != WEFT_ASSEMBLY_MATRIX_FREE;
 }
 
-/* Are the forms of the operator those of a file alone, which can be written for functions of lower degrees? */
-static bool lowers_degrees(const weft_problem *problem) {
+/* Are the forms of the operator those of a file alone, which can be written for functions of lower degrees?
+ * n_dofs  of all ranks */
+static bool lowers_degrees(const weft_problem *problem, int64_t n_dofs) {
     const weft_fields *fields = &problem->fields;
     const weft_coarser *coarser = &problem->forms.coarser;
-    bool is_alone = coarser->make && problem->declared.n == 0 && !is_small(problem) &&
+    bool is_alone = coarser->make && problem->declared.n == 0 && !is_small(problem, n_dofs) &&
                     !weft_problem_is_in_time(problem) &&
                     (fields->n == 1 ? weft_space_coarsens(fields->list[0].space)
                                     : fields->n == 2 && coarser->is_saddle(coarser->user));
@@ -118,8 +119,9 @@ static weft_status choose_triangular(weft_problem *problem, weft_problem_memory 
     for (int i = 0; i < RESTARTS; ++i) {
         weft_error too_large = {0};
         what->restart = choice->restart > 0 ? choice->restart : restarts[i];
-        status = weft_problem_memory_check(problem->context->device, what, choice->assembly,
-                                           &choice->bytes, &too_large);
+        if (!problem->mesh->part) /* else all ranks decide alike */
+            status = weft_problem_memory_check(problem->context->device, what, choice->assembly,
+                                               &choice->bytes, &too_large);
         if (status == WEFT_OK) {
             weft_linear_choose_method(linear, true, true, 0);
             choice->restart = what->restart;
@@ -208,7 +210,7 @@ weft_status weft_problem_choose(weft_problem *problem, weft_error *error) {
                     .cell_shape = shape.cells,
                     .domain_shape = shape.domain,
                     .lowers_degrees = (problem->fields.n > 1 || problem->system.is_symmetric) &&
-                                      lowers_degrees(problem)},
+                                      lowers_degrees(problem, n_dofs)},
         .n_vectors = again && !is_null ? 9 : 2,
         .assembles_again = again,
         .solves_once = !again && !weft_problem_is_in_time(problem),

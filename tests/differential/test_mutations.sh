@@ -108,6 +108,8 @@ bugs=(
     "copies_stale           solve_ranks_time" # products have old values of other ranks' dofs
     "copies_counted         solve_ranks_time" # sums of ranks count copies of other ranks' dofs
     "conditions_untimed     solve_ranks_time" # exchange by conditions is that at another time, where ranks collect it
+    "block_of_first_rows    solve_ranks_blocks" # a rank has the first rows of a diagonal, not its own
+    "viscosity_stale        solve_ranks_blocks" # viscosities at copies are those of the cells that a rank has
     "cell_behind_missing    solve_ranks_facets" # ranks lack cells behind facets of those that they assemble
     "facet_counted_twice    solve_ranks_facets" # parts of ranks have each facet between cells twice
     "cell_not_reached       solve_ranks_constraints" # ranks lack cells round dofs that depend on theirs

@@ -36,8 +36,8 @@ static double *schur(const saddle *s) {
 
 static void find(saddle *s, weft_blocks *blocks) {
     weft_error error = {0};
-    must(weft_blocks_make(s->device, &s->A, &s->problem, WEFT_SCHUR_AUTO, NULL, blocks, &error),
-         &error);
+    const weft_blocks_matrix matrix = {.A = &s->A, .problem = &s->problem};
+    must(weft_blocks_make(s->device, &matrix, WEFT_SCHUR_AUTO, blocks, &error), &error);
     assert_int_equal(blocks->n, 2);
     assert_int_equal(blocks->n_multipliers, 1);
     assert_int_equal(blocks->list[1].role, WEFT_BLOCK_MULTIPLIER);

@@ -8,7 +8,8 @@ static const double NEAR = 1e-9;
 
 static void find(saddle *s, weft_schur schur, weft_blocks *blocks) {
     weft_error error = {0};
-    must(weft_blocks_make(s->device, &s->A, &s->problem, schur, NULL, blocks, &error), &error);
+    const weft_blocks_matrix matrix = {.A = &s->A, .problem = &s->problem};
+    must(weft_blocks_make(s->device, &matrix, schur, blocks, &error), &error);
 }
 
 /* ---- the choice -------------------------------------------------------------------------- */

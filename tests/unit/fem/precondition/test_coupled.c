@@ -108,8 +108,8 @@ static void close_fixture(fixture *f) {
 static weft_blocks find(fixture *f) {
     weft_blocks blocks;
     weft_error error = {0};
-    must(weft_blocks_make(f->device, &f->A, &f->problem, WEFT_SCHUR_AUTO, NULL, &blocks, &error),
-         &error);
+    const weft_blocks_matrix matrix = {.A = &f->A, .problem = &f->problem};
+    must(weft_blocks_make(f->device, &matrix, WEFT_SCHUR_AUTO, &blocks, &error), &error);
     return blocks;
 }
 
@@ -161,8 +161,8 @@ static void others(void **state) {
         fixture f;
         weft_blocks blocks;
         open_fixture(&f, &cases[i]);
-        if (weft_blocks_make(f.device, &f.A, &f.problem, WEFT_SCHUR_AUTO, NULL, &blocks, NULL) ==
-            WEFT_OK)
+        const weft_blocks_matrix matrix = {.A = &f.A, .problem = &f.problem};
+        if (weft_blocks_make(f.device, &matrix, WEFT_SCHUR_AUTO, &blocks, NULL) == WEFT_OK)
             for (int b = 0; b < 2; ++b)
                 assert_true(blocks.list[b].role != WEFT_BLOCK_COUPLED);
         weft_blocks_clear(&blocks);
