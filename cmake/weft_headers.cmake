@@ -15,4 +15,4 @@ set(weft_headers
     fem/weft_problem.h fem/weft_problem_constraints.h fem/weft_problem_files.h fem/weft_problem_results.h fem/weft_result.h fem/weft_solver.h fem/weft_space.h fem/weft_time.h
     fem/weft_time_scheme.h
     fem/weft_transient.h
-    forms/weft_bind.h forms/weft_interface.h forms/weft_ufl.h)
+    forms/weft_bind.h forms/weft_gradient.h forms/weft_interface.h forms/weft_ufl.h)

@@ -161,6 +161,14 @@ static const app_option newton_options[] = {
 static const app_option sum_options[] = {
     {"sum", "NAME", "Print the sum of this value of the script over all cells",
      APP_TEXT(solve_options, sum)},
+    {"gradient", "J",
+     "Compute the functional J of a form file, a form without arguments, and its derivatives with "
+     "respect to what --wrt names",
+     APP_TEXT(solve_options, gradient)},
+    {"wrt", "NAME[,NAME...]",
+     "Coefficients and constants for --gradient, or u, the values of --dirichlet; derivatives "
+     "with respect to functions are written beside --output",
+     APP_TEXT(solve_options, wrt)},
     {0}};
 
 static const char doc[] =
@@ -226,6 +234,28 @@ static weft_status check_start(const solve_options *o, weft_error *error) {
     return WEFT_ERROR_USAGE;
 }
 
+/* --gradient is of stationary problems of form files. */
+static weft_status check_gradient(const solve_options *o, weft_error *error) {
+    const char *ending = o->script ? strrchr(o->script, '.') : NULL;
+    const bool is_form = ending && (strcmp(ending, ".ufl") == 0 || strcmp(ending, ".py") == 0);
+    if (o->wrt && !o->gradient) {
+        weft_error_set(error, WEFT_ERROR_USAGE, "--wrt names controls of a gradient");
+        weft_error_location(error, "--wrt", NULL, 0, 0);
+        weft_error_hint(error, "add --gradient J, with the name of a functional in the form file");
+        return WEFT_ERROR_USAGE;
+    }
+    if (!o->gradient || (is_form && !o->time.text))
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                   is_form ? "gradients of problems in time are not computed"
+                           : "a gradient is that of a form file's problem");
+    weft_error_location(error, "--gradient", NULL, 0, 0);
+    weft_error_hint(error, is_form ? "leave out --time, or --gradient"
+                                   : "write the problem as a form file (.ufl, .py), with a "
+                                     "functional J: docs/gradients.md");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
 weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_error *error) {
     weft_status status = WEFT_OK;
     *out = (solve_options){.run = app_run_options_default(),
@@ -256,6 +286,7 @@ weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_e
     TRY(check(out, error));
     TRY(solve_shipped_form_check(out, error));
     TRY(check_start(out, error));
+    TRY(check_gradient(out, error));
     TRY(solve_time_options_check(&out->time, error));
 done:
     if (status != WEFT_OK)

@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-static bool is_solved(const solve *run) {
+bool solve_is_solved(const solve *run) {
     return run->options->time.text ? run->time.state.outcome == WEFT_TRANSIENT_DONE
            : run->options->nonlinear
                ? run->base.problem->newton.converged
@@ -19,7 +19,7 @@ weft_status solve_output_write(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = weft_clock();
     if (run->options->time.text || /* its series is written */
-        !app_output_wanted(&run->options->run, is_solved(run), run->base.monitor))
+        !app_output_wanted(&run->options->run, solve_is_solved(run), run->base.monitor))
         goto done;
     TRY(weft_problem_write(run->base.problem, run->options->run.output, run->base.derive,
                            run->base.statement, error));
@@ -31,7 +31,7 @@ done:
 static void print_newton(const solve *run) {
     const weft_problem_newton_report *newton = &run->base.problem->newton;
     printf("Newton      %s in %d load step%s\n",
-           !is_solved(run)       ? "not converged"
+           !solve_is_solved(run) ? "not converged"
            : newton->to_rounding ? "converged to rounding"
                                  : "converged",
            run->options->newton.load_steps, run->options->newton.load_steps == 1 ? "" : "s");
@@ -112,8 +112,9 @@ weft_status solve_report_print(const solve *run, weft_error *error) {
         printf("energy      %.10g\n", app_strip_nan_sign(run->base.energy));
     if (run->options->sum)
         printf("sum         %s  %.10g\n", run->options->sum, app_strip_nan_sign(run->sum));
+    solve_gradient_print(run);
     app_run_print_derived(&run->base);
-    return app_run_print_end(&run->base, is_solved(run), error);
+    return app_run_print_end(&run->base, solve_is_solved(run), error);
 }
 
 weft_status solve_plan_print(solve *run, weft_error *error) {

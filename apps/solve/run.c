@@ -116,6 +116,7 @@ static weft_status measure(solve *run, weft_error *error) {
     const double start = weft_context_clock(&run->base.context);
     TRY(solve_measure(run, error));
     TRY(solve_derive(run, error));
+    TRY(solve_gradient_compute(run, error));
     TRY(app_run_lines_write(&run->base, error));
     if (!run->options->time.text)
         run->base.seconds.measure =
@@ -201,6 +202,7 @@ done:
 }
 
 void solve_run_clear(solve *run) {
+    solve_gradient_clear(run);
     solve_time_clear(run);
     solve_whole_free(run);
     weft_formula_list_free(&run->exact, run->base.problem ? run->base.problem->fields.n_values : 0);
@@ -239,6 +241,17 @@ static int report_newton(const solve *run) {
     return 1;
 }
 
+static int report_gradient(const solve *run) {
+    if (!solve_gradient_is_wrong(run))
+        return 0;
+    fprintf(stderr,
+            "%s: error: the adjoint problem of %s, or a projection, has not converged: the "
+            "derivatives are wrong\n"
+            "hint: raise --max-iterations, or choose another --preconditioner\n",
+            run->program->name, run->options->gradient);
+    return 1;
+}
+
 /* A solve that does not converge is not an error of the program, but the exit code reports it. */
 static int report_outcome(const solve *run) {
     if (run->base.is_null)
@@ -246,9 +259,9 @@ static int report_outcome(const solve *run) {
     if (run->options->time.text)
         return solve_time_report(run);
     if (run->options->nonlinear)
-        return report_newton(run);
+        return report_newton(run) || report_gradient(run);
     if (run->base.problem->system.linear.cg.outcome == WEFT_CG_CONVERGED)
-        return 0;
+        return report_gradient(run);
     app_cg_complain(run->program->name, &run->base);
     return 1;
 }

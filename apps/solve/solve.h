@@ -15,6 +15,7 @@
 #include "apps/common/run.h"
 #include "apps/solve/time.h"
 #include "forms/bind/bind.h"
+#include "forms/weft_gradient.h"
 
 /* ---- options (apps/solve/options.c) ---------------------------------------------------------- */
 
@@ -22,7 +23,8 @@ enum {
     SOLVE_COMPONENTS_MAX = 8,
     SOLVE_VALUES_MAX = WEFT_VALUES_MAX,
     SOLVE_KERNELS_MAX = 8,
-    SOLVE_ALIASES_MAX = 2
+    SOLVE_ALIASES_MAX = 2,
+    SOLVE_CONTROLS_MAX = 16
 };
 
 /** NAME=TEXT of --input, --define or --param; NAME@GROUP=TEXT of the same NAME are joined. */
@@ -42,6 +44,7 @@ typedef struct solve_options {
     /* borrowed from argv; may be NULL. script: of solve only */
     int degree; /* of a shipped form file */
     const char *script, *matrix, *vector, *exact, *sum;
+    const char *gradient, *wrt; /* a functional of a form file, and names of controls with commas */
     char *source, *diffusivity; /* malloc'd; of poisson; may be NULL */
     bool default_source;        /* of poisson */
     const char *kernels[SOLVE_KERNELS_MAX];
@@ -105,6 +108,19 @@ typedef struct solve_ranks {
         join; /* seconds in which the first one takes its part, and has the whole solution */
 } solve_ranks;
 
+/** The derivatives of --gradient (apps/solve/gradient.c). */
+typedef struct solve_control {
+    char *name, *path; /* malloc'd; path NULL: no file has it */
+    weft_gradient_of of;
+    double norm, least, greatest; /* of a function: in L2; of its values */
+} solve_control;
+typedef struct solve_gradient {
+    weft_gradient *made; /* NULL: not asked for */
+    double value;
+    solve_control list[SOLVE_CONTROLS_MAX];
+    int n;
+} solve_gradient;
+
 /** Everything of one run, in the order in which it is made. */
 struct solve {
     const solve_program *program; /* borrowed, as is options */
@@ -122,6 +138,7 @@ struct solve {
     weft_derive_alias aliases[SOLVE_ALIASES_MAX];
     solve_time time;
     double sum; /* NaN unless requested */
+    solve_gradient gradient;
     double integral_u[SOLVE_VALUES_MAX];
     double errors[2][SOLVE_VALUES_MAX]; /* in L2 and H1, by component; with --exact */
 };
@@ -140,6 +157,16 @@ weft_status solve_shipped_form_read(const solve *run, const weft_ufl_options *op
                                     weft_ufl **out, bool *is_assumed, weft_error *error);
 /** Refuse --degree for others. */
 weft_status solve_shipped_form_check(const solve_options *options, weft_error *error);
+
+/** Compute the derivatives, and write those with respect to functions beside the result. */
+solve_step solve_gradient_compute;
+void solve_gradient_clear(solve *run);
+/** Has the problem, or the last step, converged? (apps/solve/report.c) */
+bool solve_is_solved(const solve *run);
+/** Is there a gradient whose systems have not converged? */
+bool solve_gradient_is_wrong(const solve *run);
+void solve_gradient_print(const solve *run);
+bool solve_gradient_json(json_t *root, const solve *run);
 
 /** Run the steps: from the script to the report of the first rank. (apps/solve/run.c) */
 weft_status solve_run_steps(solve *run, weft_error *error);

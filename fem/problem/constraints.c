@@ -357,3 +357,22 @@ int weft_problem_free_modes(const weft_problem *problem, int *held) {
         *held = problem->system.modes.held.n;
     return problem->system.modes.n;
 }
+
+weft_status weft_problem_hold(weft_problem *problem, const weft_problem *from, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < from->fields.n_conditions; ++i) {
+        weft_condition one = from->fields.conditions[i];
+        one.value = "0";
+        if (one.kind != WEFT_NEUMANN)
+            TRY(weft_problem_condition(problem, &one, error));
+    }
+    for (int i = 0; i < from->declared.n; ++i) {
+        weft_constraint one = from->declared.list[i];
+        if (one.kind == WEFT_CONSTRAINT_POINT)
+            one.value = "0";
+        TRY(weft_problem_constraint(problem, &one, error));
+    }
+    weft_problem_set_hierarchy(problem, from->hierarchy);
+done:
+    return status;
+}

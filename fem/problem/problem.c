@@ -286,6 +286,17 @@ done:
     return status;
 }
 
+weft_status weft_problem_load_alone(weft_problem *problem, double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    clear_solve(problem);
+    TRY(make_conditions(problem, error));
+    TRY(weft_problem_vectors_make(problem, error));
+    TRY(weft_problem_load_make(problem, error));
+    TRY(weft_vector_pull(problem->system.b, out, problem->fields.n_dofs, error));
+done:
+    return status;
+}
+
 weft_status weft_problem_assemble(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_problem_load_make(problem, error));

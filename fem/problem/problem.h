@@ -140,6 +140,12 @@ weft_status weft_problem_diffusion(weft_problem *problem, const char *k, const c
 /** After weft_problem_vectors_make and with the prescribed values in u: compute b, or compile the terms of a residual.
  *  Warns if nothing makes u differ from zero. */
 weft_status weft_problem_load_make(weft_problem *problem, weft_error *error);
+/** Give a problem on the same mesh the conditions and constraints of another, with values of zero and without fluxes, and its levels.
+ *  from  its strings must outlive the problem */
+weft_status weft_problem_hold(weft_problem *problem, const weft_problem *from, weft_error *error);
+/** Compute the load of a linear problem alone, for no prescribed values but zero.
+ *  out  [n_dofs] on the host */
+weft_status weft_problem_load_alone(weft_problem *problem, double *out, weft_error *error);
 /** Let a problem be that of the part of a rank.
  *  ranks  copied */
 void weft_problem_divide(weft_problem *problem, const weft_problem_ranks *ranks);

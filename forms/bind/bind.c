@@ -3,6 +3,7 @@
 #include "core/base/options.h"
 #include "fem/mesh/mesh.h"
 #include "fem/space/space.h"
+#include "forms/compile/compile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,11 @@ static bool is_given(const weft_bind_options *options, const char *name) {
     return false;
 }
 
+/* Is the value one that functionals alone read? */
+static bool is_aside(const weft_binding *binding, const char *name) {
+    return !ufl_problem_reads(binding->file, name) && ufl_functionals_read(binding->file, name);
+}
+
 /* The values of the options, and those of the file for inputs that the options leave out. */
 static weft_status list_values(weft_binding *binding, weft_error *error) {
     const weft_bind_options *options = binding->options;
@@ -82,7 +88,8 @@ static weft_status list_values(weft_binding *binding, weft_error *error) {
     if (!binding->values)
         return weft_out_of_memory(error, "the values of inputs");
     for (int i = 0; i < options->n_values; ++i)
-        binding->values[binding->n_values++] = options->values[i];
+        if (!is_aside(binding, options->values[i].name))
+            binding->values[binding->n_values++] = options->values[i];
     for (int i = 0; i < ufl->n_values; ++i)
         if (!is_given(options, ufl->values[i].name))
             binding->values[binding->n_values++] = (weft_problem_value){

@@ -3,6 +3,7 @@
  *
  *      problem.c   finds the forms of the problem; lists spaces and domains; lowers the integrals
  *      script.c    writes the script of each domain, or of all
+ *      gradient.c  the problems that the gradient of a functional is made of
  *      coarse.c    the same matrix for functions of a lower degree
  *      values.c    values that the file gives to coefficients
  *      symmetric.c  which matrices are symmetric by their text
@@ -71,6 +72,33 @@ bool weft_ufl_is_uncoupled(weft_ufl *ufl, int field);
 weft_status weft_ufl_problem_coarse(weft_ufl *ufl, weft_coarse_form form, int field, int degree,
                                     weft_library *library, const weft_ufl_problem **out,
                                     int sets[UFL_SETS_MAX], weft_error *error);
+/** The problems that a functional J of the solution leads to (forms/weft_gradient.h). */
+typedef enum ufl_role {
+    UFL_VALUE, /* of functions that are constant in each cell: the entries of its load add up to J */
+    UFL_ADJOINT, /* of functions like u, for the input `state`, which is u: its solution is the adjoint state */
+    UFL_GRADIENT /* of functions like the control, for the inputs `state` and `adjoint`: its load is the derivative
+                         with respect to the control's dofs, its solution the gradient in L2 */
+} ufl_role;
+typedef struct ufl_sensitivity {
+    ufl_role role;
+    const char *functional; /* the name of a form without arguments */
+    const char *
+        control; /* of a gradient: a coefficient or constant; NULL or "u": u, for its prescribed values */
+    /* results, borrowed: names of inputs; is the control one number (or tensor) for the whole mesh? Then functions are constant
+     * in each cell, and the derivative is the sum of the load's entries */
+    const char *state, *adjoint;
+    bool is_number;
+} ufl_sensitivity;
+/** Read a file again, as one of these problems in place of its own.
+ *  out     weft_ufl_free; weft_ufl_problem_of is the problem
+ *  Errors  WEFT_ERROR_USAGE: no such functional, coefficient or constant, with those that there are;
+ *          WEFT_ERROR_INPUT: which coefficient is the solution is not clear; those of weft_ufl_problem_of */
+weft_status ufl_read_sensitivity(const weft_ufl *file, ufl_sensitivity *what, weft_ufl **out,
+                                 weft_error *error);
+/** Do the scripts of the problem that is there have this input, by its name in the file? */
+bool ufl_problem_reads(const weft_ufl *ufl, const char *input);
+/** Does a functional of the file have this coefficient or constant? */
+bool ufl_functionals_read(weft_ufl *ufl, const char *input);
 /** The function of one integral. "ufl_a_0", with a name for the facets where there are several */
 const char *ufl_kernel_name(weft_ufl *ufl, const char *form, int integral);
 /** The name of a coefficient or constant in the scripts: that of the file, unless the script has it. */

@@ -34,7 +34,15 @@ static bool derive_tangent(weft_ufl *ufl, const ufl_form *form, ufl_problem *out
     const ufl_directions directions = {.w = &out->unknown, .n_w = 1};
     out->matrix_form = ufl_derivative(&ufl->graph, form, &directions);
     out->matrix = out->matrix_form ? ufl_prepare(&ufl->graph, out->matrix_form, &ufl->names) : NULL;
-    return out->matrix != NULL;
+    if (!out->matrix || out->matrix->n_arguments == 2)
+        return out->matrix != NULL;
+    const char *name = ufl_module_name(ufl->module, out->unknown);
+    ufl->context.place = form->place;
+    ufl_fail(&ufl->context, WEFT_ERROR_INPUT, "the form %s does not depend on its unknown%s%s",
+             out->shown.vector, name ? ", " : "", name ? name : "");
+    ufl_hint(&ufl->context, "the unknown is what the file calls `unknown`, else the coefficient u, "
+                            "else the first in the space of the test function");
+    return false;
 }
 
 /* A linear form of the file in this space, or NULL. */

@@ -209,11 +209,20 @@ weft_status weft_ufl_read_repr(const char *text, size_t length, const weft_ufl_o
     ufl->module = ufl_execute_repr(&ufl->graph, expression);
     TRY(ufl->context.status);
     TRY(prepare_forms(ufl, options));
+    ufl->is_repr = true;
     *out = ufl;
     ufl = NULL;
 done:
     weft_ufl_free(&ufl);
     return status;
+}
+
+weft_status ufl_read_again(const weft_ufl *ufl, weft_ufl **out, weft_error *error) {
+    weft_ufl_options options = weft_ufl_options_default();
+    const size_t length = strlen(ufl->text);
+    options.degrees = ufl->graph.part_degrees ? WEFT_UFL_DEGREES_2026_2 : WEFT_UFL_DEGREES_2026_1;
+    return ufl->is_repr ? weft_ufl_read_repr(ufl->text, length, &options, out, error)
+                        : weft_ufl_read_text(ufl->file, ufl->text, length, &options, out, error);
 }
 
 weft_status weft_ufl_read(const char *path, const weft_ufl_options *options, weft_ufl **out,

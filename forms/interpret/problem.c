@@ -231,12 +231,13 @@ bool ufl_check_solution(ufl_interpreter *interpreter, const ufl_module *module) 
     const ufl_problem_of *problem = interpreter->problem;
     for (int i = 0; problem && !problem->is_nonlinear && i < module->n_variables; ++i) {
         const ufl_export *form = &module->variables[i];
-        if (!contains(interpreter->graph, form->form, problem->solution))
+        if (!contains(interpreter->graph, form->form, problem->solution) ||
+            count_arguments(interpreter->graph, form->form) == 0)
             continue;
         interpreter->context->place = form->form->place;
         ufl_wrong(interpreter, WEFT_ERROR_UNSUPPORTED,
                   "the form %s contains the solution of the problem in line %d: forms of it are "
-                  "not computed",
+                  "not computed, but functionals",
                   form->name, problem->place.line);
         ufl_hint(interpreter->context,
                  "values and integrals of the solution are derived quantities (--derive, "

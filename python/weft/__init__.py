@@ -20,6 +20,7 @@ from .dense import matmul
 from .derived import Balance, Extrema
 from .device import Array, Device
 from .forms import FormFile
+from .gradient import Gradient
 from .mesh import Mesh
 from .mixed import MixedConditions, MixedSpace
 from .operator import AdvectionDiffusion, Conditions, Form, Operator, Solution, Space
@@ -31,7 +32,7 @@ from .steps import Step, Steps
 from .tuning import Tuned, tune
 
 __all__ = ["AdvectionDiffusion", "Array", "Balance", "Condition", "Conditions", "Constraint", "Device", "DeviceError",
-           "Dirichlet", "Error", "Extrema", "FileError", "Form", "FormFile", "InputError", "Mesh", "MixedConditions",
+           "Dirichlet", "Error", "Extrema", "FileError", "Form", "FormFile", "Gradient", "InputError", "Mesh", "MixedConditions",
            "MixedSpace", "Neumann", "Newton", "NewtonIteration", "NotConverged", "Operator", "OutOfMemoryError",
            "Periodic", "PointLoad", "PointValue", "Problem", "Program", "Report", "Robin", "Script", "ScriptError",
            "Solution", "Space", "Step", "Steps", "Symmetry", "Tie", "Tuned", "UnsupportedError", "UsageError", "__version__",

@@ -209,6 +209,9 @@ _STATUS: dict[str, list[Any]] = {
     "weft_ufl_bind": [_P, POINTER(s.weft_mesh), _P, POINTER(s.weft_bind_options), _P],
     "weft_ufl_find_groups": [POINTER(s.weft_ufl_problem), POINTER(s.weft_mesh), POINTER(s.weft_bind_options), POINTER(c_int)],
     "weft_script_bind": [c_char_p, POINTER(s.weft_mesh), POINTER(s.weft_bind_options), _P],
+    "weft_gradient_make": [_P, POINTER(s.weft_gradient_options), POINTER(_P)],
+    "weft_gradient_update": [_P],
+    "weft_gradient_control": [_P, c_char_p, POINTER(s.weft_gradient_of)],
     "weft_problem_start": [POINTER(s.weft_context), POINTER(s.weft_problem_options), POINTER(_P)],
     "weft_problem_condition": [_P, POINTER(s.weft_condition)],
     "weft_problem_constraint": [_P, POINTER(s.weft_constraint)],
@@ -306,6 +309,9 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_advection_diffusion_field": ([_P], _P),
     "weft_ufl_n_forms": ([_P], c_int),
     "weft_ufl_is_shipped": ([c_char_p], c_bool),
+    "weft_gradient_value": ([_P], c_double),
+    "weft_gradient_adjoint": ([_P], POINTER(c_double)),
+    "weft_gradient_report": ([_P], POINTER(s.weft_problem_report)),
     "weft_problem_advice": ([_P, c_char_p], c_char_p),
     "weft_entity_dofs_free": ([POINTER(s.weft_entity_dofs)], None),
     "weft_bc_forms": ([_P, POINTER(POINTER(s.weft_form))], c_int),
@@ -315,7 +321,7 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_hierarchy_free": ([POINTER(POINTER(s.weft_hierarchy))], None),
 }
 for _object in ("data", "device", "memory", "library", "outline", "compilation", "program", "connectivity", "space", "bc", "operator",
-                "preconditioner", "solver", "advection_diffusion", "ufl", "problem", "transient", "problem_files", "probes", "derive", "tuned",
+                "preconditioner", "solver", "advection_diffusion", "ufl", "problem", "gradient", "transient", "problem_files", "probes", "derive", "tuned",
                 "gemm_kernels"):
     _OTHER["weft_%s_free" % _object] = ([POINTER(_P)], None)
 

@@ -412,6 +412,16 @@ class weft_bind_options(_Options):
                 ("vector", c_char_p), ("sum", c_char_p), ("nonlinear", c_bool), ("names_options", c_bool)]
 
 
+class weft_gradient_options(_Options):
+    _fields_ = [("size", c_size_t), ("functional", c_char_p), ("bind", POINTER(weft_bind_options)),
+                ("solve", POINTER(weft_problem_options))]
+
+
+class weft_gradient_of(Structure):
+    _fields_ = [("problem", c_void_p), ("n", c_int64), ("derivative", POINTER(c_double)), ("gradient", POINTER(c_double)),
+                ("n_numbers", c_int), ("numbers", c_double * 16), ("outcome", c_int)]
+
+
 class weft_ufl_form_info(Structure):
     _fields_ = [("name", c_char_p), ("rank", c_int), ("n_integrals", c_int), ("n_coefficients", c_int),
                 ("n_constants", c_int)]

@@ -72,7 +72,10 @@ class Binding:
 
     values       of inputs and expressions, by name
     is_in_time   they have a mass or a scheme of their own, so that they may be of a problem in time
+    bound        of a form file: what the last problem was bound with
     """
+
+    bound: Optional[s.weft_bind_options] = None
 
     name = "forms"
     is_in_time = is_nonlinear = has_mass = False
@@ -146,6 +149,7 @@ class OfFile(Binding):
         values = {name: value for name, value in values.items() if name in inputs or name not in of_mass}
         options = self._options(handle, inputs, values, in_time, measures=measure_rows(measures), n_measures=len(measures))
         handle.use(self.file._handle)
+        self.bound = options
         lib.weft_ufl_bind(self.file._handle.pointer, self.mesh._mesh, library.pointer, byref(options), handle.pointer)
 
 

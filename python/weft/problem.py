@@ -11,6 +11,7 @@ from ._library import Borrowed, Handle, UsageError, encode, lib
 from .binding import binding_of, formula, is_formula
 from .conditions import Condition, Constraint, PointLoad, condition_rows, constraint_rows
 from .device import Array, Device
+from .gradient import Gradient, Gradients
 from .mesh import Mesh
 from .operator import Space, _Context
 from .options import solver_options
@@ -79,6 +80,7 @@ class Problem(Results):
         self._steps: Optional[Steps] = None
         self._u: Optional[Array] = None
         self.report: Optional[Report] = None
+        self._gradients: Optional[Gradients] = None
         of_script = {"parameters": parameters, "matrix": matrix, "vector": vector, "nonlinear": nonlinear}
         self._binding = binding_of(forms, of_script, degree, self._values, self.device, mesh, mass, previous)
         if not self._binding.is_in_time:
@@ -97,6 +99,7 @@ class Problem(Results):
             lib.weft_problem_set_hierarchy(handle.pointer, self.mesh._hierarchy)
         self._add_conditions(handle)
         self._forget()
+        self._gradients = None
         self._handle, self._in_time = handle, in_time
         return handle
 
@@ -221,6 +224,26 @@ class Problem(Results):
             complaint = _complaint(self.report, newton_tolerance if self.is_nonlinear else self._options.tolerance)
             raise NotConverged(complaint + _advice(handle), self.report)
         return self.report
+
+    def gradient(self, functional: str = "J", wrt: Union[str, None, Sequence[Optional[str]]] = (), norm: str = "L2") -> Gradient:
+        """Derivatives of a functional of the solution, a form without arguments in the form file (docs/gradients.md).
+
+            problem.solve()
+            gradient = problem.gradient("J", wrt=["k", "f"])
+            gradient.value, gradient["k"]
+
+        functional  the variable of the file that holds it. In it `unknown` is the solution, or that of solve()
+        wrt         a coefficient or constant, or several; None: the values of Dirichlet conditions
+        norm        of functions: "L2", the function g with (g, q) = dJ q, or "l2", the derivatives by dof. Those of constants
+                    are numbers, those of prescribed values are by dof of u
+        """
+        if self._handle is None or self._u is None or self._in_time:
+            raise UsageError("a gradient is that of a solution: call solve() first", "usage")
+        if self._binding.bound is None:
+            raise UsageError("gradients are those of form files, and %s is a script" % self._binding.name, "usage")
+        if self._gradients is None:
+            self._gradients = Gradients(self, self._handle, self._binding.bound)
+        return self._gradients.take(functional, wrt, norm)
 
     def _set_initial(self, initial: Any) -> None:
         assert self._handle is not None

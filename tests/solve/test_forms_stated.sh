@@ -157,7 +157,7 @@ bad 'solve(A == 0, f)' 7:1 'the form of solve(F == 0, u) has a trial function'
 bad 'solve(RHS == 0)' 7:1 'solve(F == 0) does not say what the unknown is'
 bad 'solve(RHS == 0, Function(P))' 7:1 'does not contain its unknown'
 bad 'solve(RHS == 0, f, J=RHS)' 7:1 'J is not a bilinear form'
-bad 'P = solve(A, RHS)\nM = P*P*dx' 8:8 'the form M contains the solution of the problem in line 7' '--derive'
+bad 'P = solve(A, RHS)\nM = P*v*dx' 8:8 'the form M contains the solution of the problem in line 7' '--derive'
 bad 'P = solve(A, RHS)\ng = Function(P.ufl_function_space(), P)' 8:5 'the value of a Function is a formula of x and numbers, and this one contains P'
 bad 'k = Constant(triangle)\ng = Function(P, k*x[0])' 8:5 'contains k' '--input'
 bad 'w, u = Function(P, 1), Coefficient(P)\nF = w*u*v*dx\nsolve(F == 0, w)' 7:1 'another coefficient is called u' --initial

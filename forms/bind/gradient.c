@@ -1,0 +1,276 @@
+/* Gradients of functionals: the problems that forms/compile/gradient.c derives from a file, bound to the mesh of a problem that was
+ * solved, one after another. */
+#include "core/base/number.h"
+#include "core/base/options.h"
+#include "forms/bind/bind.h"
+#include "forms/compile/compile.h"
+#include "forms/weft_gradient.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A derived problem, with a library of its own. */
+typedef struct derived {
+    weft_context context;
+    weft_library *library;
+    weft_ufl *ufl;
+    ufl_sensitivity what;
+    weft_problem *problem;
+    weft_bind_options bind;
+    weft_problem_value *values;  /* those of the problem that it reads, and the states; malloc'd */
+    weft_bind_measure *measures; /* that it has; malloc'd */
+    char *control;               /* its name, malloc'd; NULL: prescribed values */
+    double *derivative;          /* [dofs], malloc'd: its load */
+    weft_gradient_of of;
+    struct derived *next;
+} derived;
+
+struct weft_gradient {
+    weft_problem *problem; /* borrowed */
+    weft_gradient_options options;
+    weft_memory *states[2]; /* u and the adjoint state, which derived problems read */
+    derived *functional, *adjoint;
+    double value;
+    weft_problem_report report; /* of the adjoint problem */
+    derived *controls;          /* the last one first */
+};
+
+enum { STATE, ADJOINT };
+
+static void derived_free(derived **out) {
+    derived *d = *out;
+    if (!d)
+        return;
+    weft_problem_free(&d->problem);
+    weft_ufl_free(&d->ufl);
+    weft_library_free(&d->library);
+    free(d->values);
+    free(d->measures);
+    free(d->control);
+    free(d->derivative);
+    free(d);
+    *out = NULL;
+}
+
+void weft_gradient_free(weft_gradient **out) {
+    weft_gradient *g = out ? *out : NULL;
+    if (!g)
+        return;
+    while (g->controls) {
+        derived *next = g->controls->next;
+        derived_free(&g->controls);
+        g->controls = next;
+    }
+    derived_free(&g->functional);
+    derived_free(&g->adjoint);
+    for (int i = 0; i < 2; ++i)
+        weft_memory_free(&g->states[i]);
+    free(g);
+    *out = NULL;
+}
+
+/* ---- what a derived problem is given ------------------------------------------------------- */
+
+static bool has_part(const weft_ufl_problem *ufl, const char *measure) {
+    static const char *const names[] = {"dx", "ds", "dS"};
+    for (int i = 0; i < ufl->n_parts; ++i) {
+        char name[32];
+        (void)weft_print(name, sizeof name, "%s(%d)", names[ufl->parts[i].domain],
+                         ufl->parts[i].id);
+        if (ufl->parts[i].id >= 0 && strcmp(name, measure) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The measures and values of the options that the problem has, and the states. */
+static weft_status list_given(const weft_gradient *g, derived *d, const weft_ufl_problem *ufl,
+                              weft_error *error) {
+    const weft_bind_options *given = g->options.bind;
+    d->values = calloc((size_t)given->n_values + 2, sizeof *d->values);
+    d->measures = calloc((size_t)given->n_measures + 1, sizeof *d->measures);
+    if (!d->values || !d->measures)
+        return weft_out_of_memory(error, "a gradient");
+    d->bind = *given;
+    d->bind.values = d->values;
+    d->bind.measures = d->measures;
+    d->bind.n_values = d->bind.n_measures = 0;
+    for (int i = 0; i < given->n_measures; ++i)
+        if (has_part(ufl, given->measures[i].name))
+            d->measures[d->bind.n_measures++] = given->measures[i];
+    for (int i = 0; i < given->n_values; ++i)
+        if (ufl_problem_reads(d->ufl, given->values[i].name))
+            d->values[d->bind.n_values++] = given->values[i];
+    const char *const names[] = {d->what.state, d->what.adjoint};
+    for (int i = 0; i < 2; ++i)
+        if (ufl_problem_reads(d->ufl, names[i]))
+            d->values[d->bind.n_values++] =
+                (weft_problem_value){.name = names[i], .source.memory = g->states[i]};
+    return WEFT_OK;
+}
+
+/* ---- deriving and binding ------------------------------------------------------------------ */
+
+static weft_status derive(const weft_gradient *g, ufl_role role, const char *control, derived **out,
+                          weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_binding *binding = g->problem->basis.user;
+    const weft_ufl_problem *ufl = NULL;
+    derived *d = calloc(1, sizeof *d);
+    if (!d)
+        TRY(weft_out_of_memory(error, "a gradient"));
+    d->control = control ? strdup(control) : NULL;
+    if (control && !d->control)
+        TRY(weft_out_of_memory(error, "a gradient"));
+    d->what =
+        (ufl_sensitivity){.role = role, .functional = g->options.functional, .control = d->control};
+    d->context = *g->problem->context;
+    TRY(ufl_read_sensitivity(binding->file, &d->what, &d->ufl, error));
+    TRY(weft_fem_library_make(&d->library, error));
+    d->context.library = d->library;
+    TRY(weft_ufl_problem_of(d->ufl, &ufl, error));
+    TRY(list_given(g, d, ufl, error));
+    TRY(weft_problem_start(&d->context, g->options.solve, &d->problem, error));
+    if (role == UFL_ADJOINT)
+        TRY(weft_problem_hold(d->problem, g->problem, error));
+    TRY(weft_ufl_bind(d->ufl, g->problem->mesh, d->library, &d->bind, d->problem, error));
+    *out = d;
+    d = NULL;
+done:
+    derived_free(&d);
+    return status;
+}
+
+static weft_status check(const weft_problem *problem, const weft_gradient_options *options,
+                         weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_options_check("weft_gradient_options", options->size, sizeof *options, error));
+    const weft_binding *binding = problem->basis.user;
+    if (!binding || !binding->file)
+        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE,
+                              "a gradient is that of a form file's problem",
+                              "write the problem as a form file, with a functional J"));
+    if (weft_problem_is_in_time(problem))
+        TRY(weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
+                              "gradients of problems in time are not computed",
+                              "those of stationary problems are"));
+    if (problem->mesh->part)
+        TRY(weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
+                              "gradients are not computed on several ranks",
+                              "leave out --ranks, or mpirun"));
+    if (!problem->system.u)
+        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE, "the problem is not solved",
+                              "solve it first"));
+done:
+    return status;
+}
+
+/* ---- values -------------------------------------------------------------------------------- */
+
+/* The load of a derived problem. */
+static weft_status compute_load(derived *d, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t n = (size_t)weft_problem_dofs(d->problem);
+    if (!d->derivative)
+        d->derivative = calloc(n + 1, sizeof *d->derivative);
+    if (!d->derivative)
+        TRY(weft_out_of_memory(error, "a gradient"));
+    if (d->problem->forms.vector) /* otherwise it vanishes */
+        TRY(weft_problem_load_alone(d->problem, d->derivative, error));
+done:
+    return status;
+}
+
+/* The derivative and the gradient of a control. */
+static weft_status compute_control(const weft_gradient *g, derived *d, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_problem_report report;
+    weft_gradient_of *of = &d->of;
+    TRY(compute_load(d, error));
+    TRY(weft_problem_solve(d->problem, g->options.solve, &report, error));
+    *of = (weft_gradient_of){.problem = d->problem,
+                             .n = weft_problem_dofs(d->problem),
+                             .derivative = d->derivative,
+                             .gradient = weft_problem_values(d->problem),
+                             .outcome = report.result->outcome};
+    if (!d->what.is_number)
+        goto done;
+    of->n_numbers = d->problem->fields.n_values;
+    for (int64_t i = 0; i < of->n; ++i)
+        of->numbers[i % of->n_numbers] += of->derivative[i];
+done:
+    return status;
+}
+
+weft_status weft_gradient_update(weft_gradient *g, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)weft_problem_dofs(g->problem) * sizeof(double);
+    TRY(weft_memory_copy(g->states[STATE], g->problem->system.u, bytes, error));
+    TRY(compute_load(g->functional, error));
+    g->value = weft_sum(g->functional->derivative, weft_problem_dofs(g->functional->problem));
+    TRY(weft_problem_solve(g->adjoint->problem, g->options.solve, &g->report, error));
+    TRY(weft_memory_copy(g->states[ADJOINT], g->adjoint->problem->system.u, bytes, error));
+    for (derived *d = g->controls; d; d = d->next)
+        TRY(compute_control(g, d, error));
+done:
+    return status;
+}
+
+weft_status weft_gradient_make(weft_problem *problem, const weft_gradient_options *options,
+                               weft_gradient **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)weft_problem_dofs(problem) * sizeof(double);
+    weft_gradient *g = NULL;
+    TRY(check(problem, options, error));
+    g = calloc(1, sizeof *g);
+    if (!g)
+        TRY(weft_out_of_memory(error, "a gradient"));
+    g->problem = problem;
+    g->options = *options;
+    for (int i = 0; i < 2; ++i)
+        TRY(weft_memory_make(problem->context->device, bytes, &g->states[i], error));
+    TRY(derive(g, UFL_VALUE, NULL, &g->functional, error));
+    TRY(derive(g, UFL_ADJOINT, NULL, &g->adjoint, error));
+    TRY(weft_gradient_update(g, error));
+    *out = g;
+    g = NULL;
+done:
+    weft_gradient_free(&g);
+    return status;
+}
+
+double weft_gradient_value(const weft_gradient *gradient) {
+    return gradient->value;
+}
+
+const weft_problem_report *weft_gradient_report(const weft_gradient *gradient) {
+    return &gradient->report;
+}
+
+const double *weft_gradient_adjoint(const weft_gradient *gradient) {
+    return weft_problem_values(gradient->adjoint->problem);
+}
+
+static bool is_of(const derived *d, const char *control) {
+    return control ? d->control && strcmp(d->control, control) == 0 : !d->control;
+}
+
+weft_status weft_gradient_control(weft_gradient *g, const char *control, weft_gradient_of *out,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    derived *made = NULL, *d = g->controls;
+    while (d && !is_of(d, control))
+        d = d->next;
+    if (!d) {
+        TRY(derive(g, UFL_GRADIENT, control, &made, error));
+        TRY(compute_control(g, made, error));
+        made->next = g->controls;
+        d = g->controls = made;
+        made = NULL;
+    }
+    *out = d->of;
+done:
+    derived_free(&made);
+    return status;
+}

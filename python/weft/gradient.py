@@ -1,0 +1,107 @@
+"""Derivatives of a functional of the solution with respect to what a problem is given."""
+
+from __future__ import annotations
+
+from ctypes import POINTER, byref, c_void_p, pointer
+from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence, Union
+
+from . import _structures as s
+from ._library import Handle, UsageError, encode, lib
+
+if TYPE_CHECKING:
+    import numpy
+
+    from .problem import Problem
+
+NORMS = ("L2", "l2")
+
+
+class Gradient:
+    """J of a solution and its derivatives, by the adjoint problem (docs/gradients.md).
+
+        gradient = problem.gradient("J", wrt=["k", "c"])
+        gradient.value, gradient["k"], gradient["c"]
+
+    It is that of the solution when it was computed: problem.gradient() after another solve computes another one.
+    """
+
+    def __init__(self, problem: Problem, handle: Handle, functional: str, controls: Sequence[Optional[str]],
+                 norm: str) -> None:
+        self.functional, self.norm = functional, norm
+        self.value: float = lib.weft_gradient_value(handle.pointer)
+        n = problem.n_dofs
+        adjoint = lib.weft_gradient_adjoint(handle.pointer)
+        self._problem, self._adjoint = problem, _copied(adjoint, n)
+        self._list = {control: _of(handle, control, norm) for control in controls}
+
+    @property
+    def adjoint(self) -> numpy.ndarray:
+        """The adjoint state, in the shape of the solution."""
+        return self._adjoint.reshape(self._problem.u.shape)
+
+    def __getitem__(self, control: Optional[str]) -> Any:
+        if control not in self._list:
+            raise KeyError("%r is not among the controls of this gradient: %s" % (control, ", ".join(map(repr, self._list))))
+        return self._list[control]
+
+    def __iter__(self) -> Iterator[Optional[str]]:
+        return iter(self._list)
+
+    def __len__(self) -> int:
+        return len(self._list)
+
+    def keys(self) -> list[Optional[str]]:
+        """The controls."""
+        return list(self._list)
+
+    def __repr__(self) -> str:
+        return "weft.Gradient(%s = %.6g%s)" % (self.functional, self.value, "".join(
+            ", d/d%s %s" % (name, "float" if isinstance(value, float) else value.shape) for name, value in self._list.items()))
+
+
+def _copied(pointer: Any, n: int) -> numpy.ndarray:
+    import numpy
+
+    return numpy.ctypeslib.as_array(pointer, shape=(n,)).copy() if n else numpy.zeros(0)
+
+
+def _of(handle: Handle, control: Optional[str], norm: str) -> Any:
+    """A number or a vector of a constant; of a function an array over the nodes of its space, in its shape."""
+    import numpy
+
+    of, spaces = s.weft_gradient_of(), POINTER(c_void_p)()
+    lib.weft_gradient_control(handle.pointer, encode(control), byref(of))
+    if of.n_numbers:
+        numbers = [of.numbers[i] for i in range(of.n_numbers)]
+        return numbers[0] if len(numbers) == 1 else numpy.array(numbers)
+    values = _copied(of.gradient if norm == "L2" else of.derivative, of.n)
+    if lib.weft_problem_spaces(of.problem, byref(spaces)) > 1 or control in (None, "u"):
+        return values
+    components = lib.weft_problem_components(of.problem)
+    return values.reshape(-1, components) if components > 1 else values
+
+
+class Gradients:
+    """The library's gradients of the functionals of a problem, which are computed again after other solves."""
+
+    def __init__(self, problem: Problem, handle: Handle, binding: s.weft_bind_options) -> None:
+        self._problem, self._handle, self._binding = problem, handle, binding
+        self._made: dict[str, tuple[Handle, Any]] = {}
+
+    def _of(self, functional: str) -> Handle:
+        made, of = self._made.get(functional, (None, None))
+        if made is None:
+            options = s.weft_gradient_options(functional=encode(functional), bind=pointer(self._binding),
+                                              solve=pointer(self._problem._options))
+            made = Handle("gradient", self._handle, options, self._binding, self._problem._options)
+            lib.weft_gradient_make(self._handle.pointer, byref(options), byref(made.pointer))
+        elif of is not self._problem.u:
+            lib.weft_gradient_update(made.pointer)
+        self._made[functional] = made, self._problem.u
+        return made
+
+    def take(self, functional: str, wrt: Union[str, None, Sequence[Optional[str]]], norm: str) -> Gradient:
+        if norm not in NORMS:
+            raise UsageError("norm is %r: expected 'L2' or 'l2'" % (norm,), "usage")
+        controls = [wrt] if wrt is None or isinstance(wrt, str) else list(wrt)
+        return Gradient(self._problem, self._of(functional), functional, controls, norm)

@@ -1,0 +1,131 @@
+"""Problem.gradient: against the optimality system of a problem with a known solution, against differences of J after other solves,
+and for what is refused. tests/unit/forms/bind/test_gradient.c has the elements, conditions and kinds of control."""
+
+import math
+import os
+import unittest
+
+import numpy
+
+import weft
+
+DEVICE = os.environ.get("WEFT_TEST_DEVICE", "host:2")
+SINES = "sin(pi*x)*sin(pi*y)"
+# The mother problem: the control f for which 1/2 |u - d|^2 + alpha/2 |f|^2 is least.
+MOTHER = """
+V = FiniteElement("Lagrange", triangle, 1)
+u, v = TrialFunction(V), TestFunction(V)
+f, d, alpha = Coefficient(V), Coefficient(V), Constant(triangle)
+unknown = Coefficient(V)
+a, L = inner(grad(u), grad(v))*dx, f*v*dx
+J = 0.5*(unknown - d)**2*dx + 0.5*alpha*f**2*dx
+M = unknown*dx
+"""
+ALPHA = 1e-6
+CONTROLS = """
+V = FiniteElement("Lagrange", {cell}, {degree})
+u, v = Coefficient(V), TestFunction(V)
+k, w, c = Coefficient(V), Coefficient(FiniteElement("DG", {cell}, 0)), VectorConstant({cell})
+F = (k + u**2)*inner(grad(u), grad(v))*dx + w*u*v*dx - (1 + dot(c, c))*v*dx
+T = (u - k)**2*dx + w*inner(grad(u), grad(u))*dx
+"""
+
+
+def forms(text, **values):
+    return weft.FormFile(text.format(**values) if values else text, name="test.ufl")
+
+
+class Gradients(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.device = weft.Device(DEVICE)
+
+    def problem(self, text, mesh, values, **options):
+        return weft.Problem(weft.Mesh(mesh), forms(text), values=values, device=self.device, tolerance=1e-13,
+                            conditions=[weft.Dirichlet("boundary", 0)], **options)
+
+    def test_mother_problem(self):
+        """f = sin sin / (1 + 4 alpha pi^4), with d = sin sin / (2 pi^2), by conjugate gradients: the gradient is affine in f, and
+        that of d = 0 is the product with the Hessian. Errors fall as h^2."""
+        errors = []
+        for n in (16, 32, 64):
+            f = [self.device.zeros((n + 1)**2) for _ in range(2)]
+            problems = [self.problem(MOTHER, "square:%d" % n, {"f": one, "d": d, "alpha": ALPHA})
+                        for one, d in zip(f, ("%s/(2*pi^2)" % SINES, 0))]
+
+            def gradient(which, values):
+                f[which].set(values)
+                problems[which].solve()
+                return problems[which].gradient("J", wrt="f", norm="l2")["f"]
+
+            x, y = problems[0].mesh.points.T
+            control, r = numpy.zeros(len(x)), -gradient(0, numpy.zeros(len(x)))
+            p, size, first = r.copy(), r @ r, r @ r
+            for _ in range(100):
+                product = gradient(1, p)
+                step = size/(p @ product)
+                control, r = control + step*p, r - step*product
+                size, before = r @ r, size
+                if size < 1e-18*first:
+                    break
+                p = r + size/before*p
+            self.assertLess(size, 1e-18*first)
+            exact = numpy.sin(math.pi*x)*numpy.sin(math.pi*y)/(1 + 4*ALPHA*math.pi**4)
+            errors.append(numpy.linalg.norm(control - exact)/n)
+        for coarse, fine in zip(errors, errors[1:]):
+            self.assertGreater(math.log2(coarse/fine), 1.9, errors)
+            self.assertLess(math.log2(coarse/fine), 2.2, errors)
+
+    def test_against_differences(self):
+        for cell, mesh, degree in (("triangle", "square:4", 2), ("hexahedron", "hexes:2", 1)):
+            dimension = {"triangle": 2, "hexahedron": 3}[cell]
+            values = {"k": 1.0, "w": "1 + x", "c": (0.5,)*dimension}
+            problem = self.problem(CONTROLS.format(cell=cell, degree=degree), mesh, values)
+            problem.solve(newton_tolerance=1e-12)
+            made = problem.gradient("T", wrt=["k", "w", "c"], norm="l2")
+            self.assertEqual(made["c"].shape, (dimension,))
+            self.assertEqual(made["k"].shape, (problem.n_dofs,))
+            self.assertEqual(made["w"].shape, (problem.mesh.n_cells,))
+            h = 1e-4
+            for name, direction, derivative in (("k", lambda s: 1 + s*h, made["k"].sum()),
+                                                ("w", lambda s: "1 + x + %r" % (s*h), made["w"].sum()),
+                                                ("c", lambda s: (0.5 + s*h,)*dimension, made["c"].sum())):
+                J = []
+                for sign in (1, -1):
+                    moved = self.problem(CONTROLS.format(cell=cell, degree=degree), mesh, dict(values, **{name: direction(sign)}))
+                    moved.solve(newton_tolerance=1e-12)
+                    J.append(moved.gradient("T").value)
+                self.assertAlmostEqual((J[0] - J[1])/(2*h)/derivative, 1, delta=1e-5, msg="%s of %s" % (name, cell))
+
+    def test_values_and_norms(self):
+        """J is that of the present solution; (g, q) = dJ q, so that the sums of both norms agree for q = 1."""
+        problem = self.problem(MOTHER, "square:8", {"f": 1, "d": 0, "alpha": 2})
+        problem.solve()
+        made = problem.gradient("J", wrt=["alpha", "f"])
+        self.assertAlmostEqual(made["alpha"], 0.5, delta=1e-12)
+        self.assertAlmostEqual(problem.gradient("M").value, problem.integrals(), delta=1e-12)
+        self.assertEqual(list(made), ["alpha", "f"])
+        self.assertEqual(made.adjoint.shape, problem.values.shape)
+        self.assertIn("J = ", repr(made))
+        self.assertRaisesRegex(KeyError, "'d' is not among the controls", lambda: made["d"])
+        again = problem.gradient("J", wrt=["alpha", "f"])
+        self.assertTrue(numpy.array_equal(again["f"], made["f"]))
+        problem.set(f=2)
+        problem.solve()
+        self.assertAlmostEqual(problem.gradient("J").value/made.value, 4, delta=1e-9)
+
+    def test_refusals(self):
+        problem = self.problem(MOTHER, "square:4", {"f": 1, "d": 0, "alpha": 2})
+        self.assertRaisesRegex(weft.UsageError, "call solve", lambda: problem.gradient("J"))
+        problem.solve()
+        self.assertRaisesRegex(weft.UsageError, "no functional K.*functionals are: J, M|no functional K", lambda: problem.gradient("K"))
+        self.assertRaisesRegex(weft.UsageError, "L is not a functional", lambda: problem.gradient("L"))
+        self.assertRaisesRegex(weft.UsageError, "no coefficient or constant nu", lambda: problem.gradient("J", wrt="nu"))
+        self.assertRaisesRegex(weft.UsageError, "expected 'L2' or 'l2'", lambda: problem.gradient("J", norm="H1"))
+        script = weft.Problem(weft.Mesh("square:4"), "poisson_diffusivity", device=self.device)
+        script.solve()
+        self.assertRaisesRegex(weft.UsageError, "is a script", lambda: script.gradient("J"))
+
+
+if __name__ == "__main__":
+    unittest.main()
