@@ -12,7 +12,7 @@ set(weft_headers
     fem/weft_mesh.h fem/weft_modes.h fem/weft_newton.h fem/weft_operator.h fem/weft_order.h fem/weft_pattern.h
     fem/weft_point_load.h
     fem/weft_preconditioner.h
-    fem/weft_problem.h fem/weft_problem_constraints.h fem/weft_problem_files.h fem/weft_problem_results.h fem/weft_result.h fem/weft_solver.h fem/weft_space.h fem/weft_time.h
+    fem/weft_problem.h fem/weft_problem_constraints.h fem/weft_problem_files.h fem/weft_problem_ranks.h fem/weft_problem_results.h fem/weft_result.h fem/weft_solver.h fem/weft_space.h fem/weft_time.h
     fem/weft_time_scheme.h
     fem/weft_transient.h
     forms/weft_bind.h forms/weft_gradient.h forms/weft_interface.h forms/weft_ufl.h)

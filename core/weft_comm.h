@@ -21,14 +21,27 @@ enum { WEFT_RANKS_MAX = 4096 };
  *  out     [n], caller's; weft_comm_free each, in any order
  *  Errors  WEFT_ERROR_USAGE: n is not in [1, WEFT_RANKS_MAX]; WEFT_ERROR_MEMORY */
 weft_status weft_comm_threads_make(int n, weft_comm **out, weft_error *error);
+/** What mpirun or srun says of this process. */
+typedef struct weft_processes {
+    int size, rank;       /* 1 and 0 of one that was started alone */
+    const char *variable; /* of the environment, which says so; NULL: none. Borrowed */
+} weft_processes;
+weft_processes weft_processes_find(void);
+/** A communicator of MPI that the caller has, as by mpi4py. */
+typedef struct weft_mpi_given {
+    int handle;          /* MPI_Comm_c2f of it */
+    const char *version; /* MPI_Get_library_version of its MPI; borrowed */
+} weft_mpi_given;
 /** The communicator of this process, which mpirun or srun has started, and of the others. MPI is called through a plug-in that
  *  mpicc ($WEFT_MPICC names another one) compiles at first use; the calling thread makes all calls. A rank that fails ends all
  *  processes: weft_comm_abandon does not return, after which their launcher has the exit code of the error.
  *  weft_comm_free waits for all ranks and ends MPI, unless that ran before; it cannot be started again.
+ *  given    a communicator of the caller's, of which this is a duplicate; NULL: all processes
  *  monitor  borrowed; may be NULL
- *  Errors   WEFT_ERROR_UNSUPPORTED: no mpicc, or an MPI without threads; WEFT_ERROR_COMPILER, WEFT_ERROR_DEVICE,
- *           WEFT_ERROR_MEMORY */
-weft_status weft_comm_mpi_make(const weft_monitor *monitor, weft_comm **out, weft_error *error);
+ *  Errors   WEFT_ERROR_UNSUPPORTED: no mpicc, or an MPI without threads; WEFT_ERROR_USAGE: `given` is null, or of another MPI than
+ *           that of mpicc, or mpirun is; WEFT_ERROR_COMPILER, WEFT_ERROR_DEVICE, WEFT_ERROR_MEMORY */
+weft_status weft_comm_mpi_make(const weft_mpi_given *given, const weft_monitor *monitor,
+                               weft_comm **out, weft_error *error);
 void weft_comm_free(weft_comm **comm);
 /** 0 and 1 of NULL. */
 int weft_comm_rank(const weft_comm *comm);
@@ -41,6 +54,17 @@ void weft_comm_stage(weft_comm *comm);
 bool weft_comm_is_staged(const weft_comm *comm);
 /** The processors for this rank, if all that may use one share it evenly; at least 1. All available ones of NULL. */
 int weft_comm_processors(const weft_comm *comm);
+/** The device that this rank opens: the host with its share of the processors, or a GPU of its own.
+ *  asked  "host", "host:THREADS", "cuda", "cuda:0", or a list with one GPU for each rank, "cuda:0,cuda:1"; NULL or "auto":
+ *         that of $WEFT_DEVICE, or else the host
+ *  out    [size] the name for weft_device_open */
+void weft_comm_device(const weft_comm *comm, const char *asked, char *out, size_t size);
+/** How many names a list of devices has. */
+int weft_comm_devices(const char *asked);
+/** Refuse a list that does not suit the ranks.
+ *  n_ranks  0: those of mpirun
+ *  Errors   WEFT_ERROR_UNSUPPORTED: other devices than the host and GPUs; WEFT_ERROR_USAGE: another number of them */
+weft_status weft_comm_devices_check(const char *asked, int n_ranks, weft_error *error);
 /** "threads", "mpi"; "none" of NULL. Borrowed. */
 const char *weft_comm_kind(const weft_comm *comm);
 

@@ -20,6 +20,7 @@
 #include "fem/weft_problem.h"
 #include "fem/weft_problem_constraints.h"
 #include "fem/weft_problem_files.h"
+#include "fem/weft_problem_ranks.h"
 #include "fem/weft_problem_results.h"
 #include "fem/weft_result.h"
 #include "fem/weft_solver.h"

@@ -1,5 +1,6 @@
 /* Refuses what would write one file twice: several processes of mpirun, and two runs at a time with one file. */
 #include "apps/common/support.h"
+#include "core/weft_comm.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -13,26 +14,8 @@
 
 /* ---- processes of one start ------------------------------------------------------------------ */
 
-app_launch app_launch_find(void) {
-    /* A batch script of Slurm has SLURM_NTASKS too; only srun sets the one below, also for mpirun's own daemons. */
-    static const struct {
-        const char *size, *rank;
-    } variables[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
-                     {"PMI_SIZE", "PMI_RANK"},
-                     {"MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK"},
-                     {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; ++i) {
-        const char *size = getenv(variables[i].size), *rank = getenv(variables[i].rank);
-        const long n = size ? strtol(size, NULL, 10) : 0;
-        if (n > 0 && n <= INT_MAX)
-            return (app_launch){(int)n, rank && n > 1 ? (int)strtol(rank, NULL, 10) : 0,
-                                variables[i].size};
-    }
-    return (app_launch){.size = 1};
-}
-
 weft_status app_ranks_refuse(const char *program, weft_error *error) {
-    const app_launch launch = app_launch_find();
+    const weft_processes launch = weft_processes_find();
     if (launch.size == 1)
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_USAGE,

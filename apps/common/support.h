@@ -143,12 +143,6 @@ weft_status app_file_check(const char *path, weft_error *error);
 
 /* ---- what would write a file twice (apps/common/claim.c) ------------------------------------- */
 
-/** How many processes mpirun or srun has started, and which this is. size is 1 where there is no launcher. */
-typedef struct app_launch {
-    int size, rank;
-    const char *variable; /* of the environment, that says so */
-} app_launch;
-app_launch app_launch_find(void);
 /** Refuse to be one of several processes that mpirun or srun has started.
  *  Errors  WEFT_ERROR_USAGE */
 weft_status app_ranks_refuse(const char *program, weft_error *error);

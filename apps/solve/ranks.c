@@ -13,60 +13,15 @@
 
 /* ---- what ranks cannot do yet ---------------------------------------------------------------- */
 
-static weft_status refuse(const char *option, const char *what, weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s not computed on several ranks yet", what);
-    weft_error_location(error, option, NULL, 0, 0);
+static weft_status refuse_tuning(weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                   "measured plans are not computed on several ranks yet");
+    weft_error_location(error, "--tune", NULL, 0, 0);
     weft_error_hint(error, "leave out --ranks, and mpirun");
     return WEFT_ERROR_UNSUPPORTED;
 }
 
-/* The device that the user asks for, by option or environment; NULL: none. */
-static const char *device_asked(const solve_options *options) {
-    const char *option = options->run.device, *variable = getenv("WEFT_DEVICE");
-    if (option && strcmp(option, "auto") != 0)
-        return option;
-    return variable && variable[0] ? variable : NULL;
-}
-
-static bool is_gpu(const char *name) {
-    return name && (strncmp(name, "cuda", 4) == 0 || strncmp(name, "gpu", 3) == 0);
-}
-
-/* How many names a list has: "cuda:0,cuda:1". */
-static int count_names(const char *list) {
-    int n = 1;
-    for (const char *at = list; at && (at = strchr(at, ',')); ++at)
-        ++n;
-    return n;
-}
-
-/* Copy name number i of a list. */
-static void name_of(const char *list, int i, char *out, size_t size) {
-    while (i-- > 0)
-        list = strchr(list, ',') + 1;
-    (void)snprintf(out, size, "%.*s", (int)strcspn(list, ","), list);
-}
-
-static weft_status check_device(const char *list, int ranks, weft_error *error) {
-    const int n = count_names(list);
-    if (weft_device_is_automatic(list) || (n == 1 && strncmp(list, "host", 4) == 0))
-        return WEFT_OK;
-    for (int i = 0; i < n; ++i) {
-        char name[64];
-        name_of(list, i, name, sizeof name);
-        if (!is_gpu(name))
-            return refuse("--device",
-                          n > 1 ? "lists of devices besides GPUs are" : "this device is", error);
-    }
-    if (n == 1 || ranks == 0 || n == ranks)
-        return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_USAGE, "%d devices for %d ranks", n, ranks);
-    weft_error_location(error, "--device", NULL, 0, 0);
-    weft_error_hint(error, "name one for each rank, or leave out --ranks");
-    return WEFT_ERROR_USAGE;
-}
-
-static weft_status refuse_both(const app_launch *launch, weft_error *error) {
+static weft_status refuse_both(const weft_processes *launch, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_USAGE, "each of the %d processes (%s) is a rank", launch->size,
                    launch->variable);
     weft_error_location(error, "--ranks", NULL, 0, 0);
@@ -74,18 +29,18 @@ static weft_status refuse_both(const app_launch *launch, weft_error *error) {
     return WEFT_ERROR_USAGE;
 }
 
-weft_status solve_ranks_check(solve_options *options, const app_launch *launch, weft_error *error) {
+weft_status solve_ranks_check(solve_options *options, const weft_processes *launch,
+                              weft_error *error) {
     app_run_options *run = &options->run;
-    const char *device = device_asked(options);
-    if (run->ranks == 0 && launch->size == 1 && count_names(device) > 1)
-        run->ranks = count_names(device);
+    if (run->ranks == 0 && launch->size == 1 && weft_comm_devices(run->device) > 1)
+        run->ranks = weft_comm_devices(run->device);
     if (run->ranks > 0 && launch->size > 1)
         return refuse_both(launch, error);
     if (run->ranks == 0 && launch->size == 1)
         return WEFT_OK;
     if (run->solver.tune > 0)
-        return refuse("--tune", "measured plans are", error);
-    return check_device(device, run->ranks, error);
+        return refuse_tuning(error);
+    return weft_comm_devices_check(run->device, run->ranks, error);
 }
 
 /* ---- the whole mesh -------------------------------------------------------------------------- */
@@ -119,7 +74,7 @@ weft_status solve_take_part(solve *run, weft_error *error) {
     weft_mesh *part = NULL;
     const double start = weft_clock();
     const weft_mesh *whole = base->mesh;
-    const weft_problem_ranks ranks = {find_whole, run};
+    const weft_problem_ranks ranks = {.whole = find_whole, .user = run};
     weft_part_cells more = {NULL};
     if (!run->comm)
         goto done;
@@ -339,27 +294,10 @@ static void *run_rank(void *user) {
     return NULL;
 }
 
-/* The GPU of a rank: the one that a list names for it; of "cuda", the one with its number among the ranks of the machine. */
-static void name_gpu(const char *list, const weft_comm *comm, char *out, size_t size) {
-    const char *rest = strchr(list, ':');
-    if (count_names(list) > 1)
-        name_of(list, weft_comm_rank(comm) % count_names(list), out, size);
-    else if (rest && rest[1] >= '0' && rest[1] <= '9')
-        (void)snprintf(out, size, "%s", list);
-    else
-        (void)snprintf(out, size, "cuda:%d%s", weft_comm_local_rank(comm), rest ? rest : "");
-}
-
 void solve_ranks_name_device(solve *run) {
-    const char *name = device_asked(run->options);
-    char *out = run->base.device_name;
-    const size_t size = sizeof run->base.device_name;
-    if (!run->comm)
-        return;
-    if (is_gpu(name))
-        name_gpu(name, run->comm, out, size);
-    else if (!name || strncmp(name, "host:", 5) != 0)
-        (void)snprintf(out, size, "host:%d", weft_comm_processors(run->comm));
+    if (run->comm)
+        weft_comm_device(run->comm, run->options->run.device, run->base.device_name,
+                         sizeof run->base.device_name);
 }
 
 /* Did another rank's failure end this one? */
@@ -426,29 +364,10 @@ done:
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-weft_status solve_ranks_connect(const app_launch *launch, const weft_monitor *monitor,
-                                weft_comm **out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    if (launch->size == 1)
-        goto done;
-    TRY(weft_comm_mpi_make(monitor, out, error));
-    if (weft_comm_size(*out) != launch->size) {
-        status = weft_error_set(error, WEFT_ERROR_USAGE,
-                                "mpirun of another MPI than that of mpicc: this process sees %d "
-                                "rank%s of %d (%s)",
-                                weft_comm_size(*out), weft_comm_size(*out) > 1 ? "s" : "",
-                                launch->size, launch->variable);
-        weft_error_hint(error, "put the mpicc of the same MPI first in PATH, or set WEFT_MPICC to "
-                               "it; with srun, choose an MPI by --mpi");
-    }
-done:
-    return status;
-}
-
 /* The same error often occurs on all ranks: the first one reports it, and ends the others while they wait. */
 enum { PATIENCE = 1500000 }; /* microseconds */
 
-int solve_ranks_fail(const app_launch *launch, bool is_common, app_messages *messages,
+int solve_ranks_fail(const weft_processes *launch, bool is_common, app_messages *messages,
                      weft_comm *comm, const weft_error *error) {
     weft_error named = *error;
     if (launch->rank > 0) {

@@ -271,7 +271,7 @@ int solve_main(const solve_program *program, int argc, char **argv) {
     weft_error error = {0};
     solve_options options = {0};
     app_messages messages = {0};
-    const app_launch launch = app_launch_find();
+    const weft_processes launch = weft_processes_find();
     weft_comm *processes = NULL;
     bool is_common = true;
     solve run = {.program = program,
@@ -290,7 +290,8 @@ int solve_main(const solve_program *program, int argc, char **argv) {
                           launch.rank > 0 ? APP_QUIET : options.run.verbosity, &error));
     TRY(solve_ranks_check(&options, &launch, &error));
     is_common = false;
-    TRY(solve_ranks_connect(&launch, &messages.monitor, &processes, &error));
+    if (launch.size > 1)
+        TRY(weft_comm_mpi_make(NULL, &messages.monitor, &processes, &error));
     run.comm = processes;
     if (options.run.exchange)
         weft_comm_stage(processes);

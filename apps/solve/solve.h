@@ -178,18 +178,14 @@ void solve_run_clear(solve *run);
 /* apps/solve/ranks.c */
 /** Refuse what several ranks do not compute. A list of devices without a number of ranks sets that.
  *  Errors  WEFT_ERROR_UNSUPPORTED; WEFT_ERROR_USAGE: --ranks for one of several processes, or for other devices */
-weft_status solve_ranks_check(solve_options *options, const app_launch *launch, weft_error *error);
+weft_status solve_ranks_check(solve_options *options, const weft_processes *launch,
+                              weft_error *error);
 /** Set the name of the device of a rank: the host with its share of the threads, unless the user says how many a rank has; a
  *  GPU of its own. */
 void solve_ranks_name_device(solve *run);
-/** The communicator of the processes that mpirun has started; nothing where it has started one.
- *  out     the caller's, to be freed after the run, also after an error
- *  Errors  those of weft_comm_mpi_make; WEFT_ERROR_USAGE: MPI sees another number of processes */
-weft_status solve_ranks_connect(const app_launch *launch, const weft_monitor *monitor,
-                                weft_comm **out, weft_error *error);
 /** Print the error that ends this process, and end the others. Returns the exit code.
  *  is_common  each process has this error, as it is of the command line: the first one prints it */
-int solve_ranks_fail(const app_launch *launch, bool is_common, app_messages *messages,
+int solve_ranks_fail(const weft_processes *launch, bool is_common, app_messages *messages,
                      weft_comm *comm, const weft_error *error);
 /** Run the steps on all ranks, of which this thread is the first.
  *  Errors  those of the first rank that has failed by itself */

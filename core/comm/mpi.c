@@ -30,6 +30,10 @@ static weft_status report(const mpi_rank *own, int code, const char *what, weft_
     if (code == WEFT_MPI_THREADS)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                               "this MPI allows no threads beside its own (MPI_THREAD_FUNNELED)");
+    if (code == WEFT_MPI_NONE)
+        return weft_error_refuse(error, WEFT_ERROR_USAGE,
+                                 "the communicator is MPI_COMM_NULL, which has no ranks",
+                                 "make the problem only in processes that are in the communicator");
     own->calls.explain(code, text, sizeof text);
     return weft_error_set(error, WEFT_ERROR_DEVICE, "MPI has failed in %s: %s", what, text);
 }
@@ -97,7 +101,38 @@ done:
     return status;
 }
 
-weft_status weft_comm_mpi_make(const weft_monitor *monitor, weft_comm **out, weft_error *error) {
+/* A handle means something to its own MPI alone. */
+static weft_status check_given(const mpi_rank *own, const weft_mpi_given *given,
+                               weft_error *error) {
+    char version[256];
+    weft_status status = WEFT_OK;
+    own->calls.version(version, sizeof version);
+    version[strcspn(version, "\n")] = '\0';
+    const size_t n = strlen(version);
+    if (strncmp(given->version, version, n) == 0)
+        return WEFT_OK;
+    status = weft_error_set(error, WEFT_ERROR_USAGE,
+                            "the communicator is of another MPI (%.*s) than that of mpicc (%s)",
+                            (int)strcspn(given->version, ",\n"), given->version, version);
+    weft_error_hint(error, "put the mpicc of the same MPI first in PATH, or set WEFT_MPICC to it");
+    return status;
+}
+
+static weft_status check_size(const weft_comm *comm, weft_error *error) {
+    const weft_processes started = weft_processes_find();
+    if (started.size == 1 || comm->size == started.size)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_USAGE,
+                   "mpirun of another MPI than that of mpicc: this process sees %d rank%s of %d "
+                   "(%s)",
+                   comm->size, comm->size > 1 ? "s" : "", started.size, started.variable);
+    weft_error_hint(error, "put the mpicc of the same MPI first in PATH, or set WEFT_MPICC to "
+                           "it; with srun, choose an MPI by --mpi");
+    return WEFT_ERROR_USAGE;
+}
+
+weft_status weft_comm_mpi_make(const weft_mpi_given *given, const weft_monitor *monitor,
+                               weft_comm **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_mpi_place place = {.size = 1, .share = 1};
     weft_comm *comm = calloc(1, sizeof *comm);
@@ -106,12 +141,17 @@ weft_status weft_comm_mpi_make(const weft_monitor *monitor, weft_comm **out, wef
         TRY(weft_out_of_memory(error, "ranks"));
     *comm = (weft_comm){.kind = &mpi_row, .state = own};
     TRY(load(own, monitor, error));
-    TRY(report(own, own->calls.start(&own->mpi, &place), "its start", error));
+    if (given)
+        TRY(check_given(own, given, error));
+    TRY(report(own, own->calls.start(given ? &given->handle : NULL, &own->mpi, &place), "its start",
+               error));
     const int processors = (int)(weft_threads_available() * place.share + 1e-9);
     comm->rank = place.rank;
     comm->size = place.size;
     comm->local = place.local;
     comm->processors = processors > 1 ? processors : 1;
+    if (!given)
+        TRY(check_size(comm, error));
     *out = comm;
     comm = NULL;
     own = NULL;

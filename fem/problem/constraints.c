@@ -56,18 +56,6 @@ static weft_declared_target target(const weft_problem *problem) {
 
 /* ---- of the parts of ranks -------------------------------------------------------------------- */
 
-void weft_problem_divide(weft_problem *problem, const weft_problem_ranks *ranks) {
-    problem->ranks = *ranks;
-}
-
-static weft_status find_whole(weft_problem *problem, weft_problem **out, weft_error *error) {
-    *out = NULL;
-    return problem->ranks.whole
-               ? problem->ranks.whole(problem->ranks.user, out, error)
-               : weft_error_set(error, WEFT_ERROR_INTERNAL,
-                                "the problem of a part does not know that of the whole");
-}
-
 /* fields  [WEFT_FIELDS_MAX], of the part */
 static weft_constraint_division division_of(const weft_problem *problem, const weft_problem *whole,
                                             weft_constraint_field *fields) {
@@ -84,7 +72,7 @@ static weft_status divide_constraints(weft_problem *problem, weft_error *error) 
     weft_status status = WEFT_OK;
     weft_constraint_field fields[WEFT_FIELDS_MAX];
     weft_problem *whole = NULL;
-    TRY(find_whole(problem, &whole, error));
+    TRY(weft_problem_find_whole(problem, &whole, error));
     if (whole)
         TRY(weft_problem_constraints_make(whole, error));
     const weft_constraint_division by = division_of(problem, whole, fields);
@@ -98,12 +86,25 @@ static weft_status divide_loads(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_constraint_field fields[WEFT_FIELDS_MAX];
     weft_problem *whole = NULL;
-    TRY(find_whole(problem, &whole, error));
+    TRY(weft_problem_find_whole(problem, &whole, error));
     if (whole)
         TRY(weft_problem_point_loads_make(whole, error));
     const weft_constraint_division by = division_of(problem, whole, fields);
     TRY(weft_point_loads_divide(whole ? whole->point_loads : NULL, &by, &problem->point_loads,
                                 error));
+done:
+    return status;
+}
+
+static weft_status find_reach(weft_problem *whole, const int64_t *starts, int n,
+                              weft_part_cells *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_problem_constraints_make(whole, error));
+    if (whole->system.constraints)
+        TRY(weft_constraints_reach(whole->system.constraints, starts, n, has_facets(whole), out,
+                                   error));
+    else if (has_facets(whole))
+        TRY(weft_part_cells_behind(whole->context->device, whole->mesh, starts, n, out, error));
 done:
     return status;
 }
@@ -118,10 +119,8 @@ weft_status weft_problem_reach(weft_problem *whole, weft_comm *comm, const weft_
         TRY(weft_out_of_memory(error, "the part of a mesh"));
     weft_part_starts(n, mesh->n_nodes, starts);
     if (whole)
-        TRY(weft_problem_constraints_make(whole, error));
-    if (whole && whole->system.constraints)
-        TRY(weft_constraints_reach(whole->system.constraints, starts, n, has_facets(whole), &made,
-                                   error));
+        status = find_reach(whole, starts, n, &made, error);
+    TRY(weft_comm_agree(comm, status, error));
     TRY(weft_comm_broadcast(comm, &made.n, sizeof made.n, 0, error));
     if (!made.list)
         made.list = calloc((size_t)made.n + 1, sizeof *made.list);
@@ -169,7 +168,7 @@ weft_status weft_problem_take_modes(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_constraint_field fields[WEFT_FIELDS_MAX];
     weft_problem *whole = NULL;
-    TRY(find_whole(problem, &whole, error));
+    TRY(weft_problem_find_whole(problem, &whole, error));
     if (whole)
         TRY(pin_whole(whole, error));
     const weft_constraint_division by = division_of(problem, whole, fields);

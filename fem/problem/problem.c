@@ -1,6 +1,5 @@
 /* Makes a problem of a space, conditions, a form and a load, and solves it. */
 #include "fem/problem/problem.h"
-#include "core/base/fault.h"
 #include "core/base/options.h"
 #include "fem/precondition/precondition.h"
 #include "fem/space/layout.h"
@@ -17,10 +16,21 @@ static void free_vectors(weft_problem *problem) {
     problem->system.u_values = problem->system.b_values = NULL;
 }
 
+void weft_problem_clear_conditions(weft_problem *problem) {
+    weft_problem_clear_constraints(problem);
+    for (int i = 0; i < problem->fields.n; ++i)
+        weft_bc_free(&problem->fields.list[i].bc);
+    if (problem->fields.n == 0)
+        weft_bc_free(&problem->fields.bc);
+    problem->fields.bc = NULL;
+    free(problem->fields.own_constrained);
+    problem->fields.own_constrained = NULL;
+}
+
 /* All that a solve has made; the spaces, conditions and forms stay. */
 static void clear_solve(weft_problem *problem) {
     weft_linear_clear(&problem->system.linear);
-    weft_problem_clear_constraints(problem);
+    weft_problem_clear_conditions(problem);
     weft_point_loads_free(&problem->point_loads);
     weft_operator_free(&problem->system.op);
     weft_operator_free(&problem->system.robin);
@@ -30,15 +40,9 @@ static void clear_solve(weft_problem *problem) {
     weft_problem_newton_clear(&problem->newton);
     free(problem->system.flux);
     problem->system.flux = NULL;
-    for (int i = 0; i < problem->fields.n; ++i)
-        weft_bc_free(&problem->fields.list[i].bc);
-    if (problem->fields.n == 0)
-        weft_bc_free(&problem->fields.bc);
     if (!problem->forms.is_nonlinear) /* u is an input of r */
         free_vectors(problem);
-    free(problem->fields.own_constrained);
     free(problem->system.rest);
-    problem->fields.own_constrained = NULL;
     problem->system.rest = NULL;
     problem->system.modes_are_pinned = false;
     problem->system.open.n = problem->system.linear.n_open = 0;
@@ -328,6 +332,7 @@ weft_status weft_problem_prepare(weft_problem *problem, const weft_problem_optio
                               "call weft_problem_form"));
     start_linear(problem, options);
     TRY(make_conditions(problem, error));
+    problem->system.vectors.share = weft_layout_share(problem->fields.layout);
     weft_problem_presume_symmetric(problem);
     problem->expected_solves = solves;
     TRY(weft_problem_choose(problem, error));
@@ -373,6 +378,45 @@ done:
     return status;
 }
 
+weft_status weft_problem_start_solve(weft_problem *problem, const weft_problem_options *options,
+                                     double solves, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const bool is_linear = !problem->forms.is_nonlinear;
+    clear_solve(problem);
+    weft_problem_expect(problem, options, solves, 0);
+    if (!is_linear)
+        TRY(weft_vector_push(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
+                             error));
+    TRY(weft_problem_prepare(problem, options, solves, error));
+    if (!is_linear)
+        goto done;
+    TRY(weft_problem_vectors_make(problem, error));
+    weft_fields_set_conditions(&problem->fields, 1, problem->system.u_values);
+    TRY(weft_vector_push(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
+                         error));
+done:
+    return status;
+}
+
+/* Of parts the whole gets the solution, and what reports say. */
+static weft_status end_solve(weft_problem *problem, weft_problem_report *report,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_problem *whole = NULL;
+    if (problem->mesh->part) {
+        TRY(weft_problem_find_whole(problem, &whole, error));
+        TRY(weft_problem_collect(problem, whole, error));
+    }
+    if (whole)
+        weft_problem_move_results(problem, whole);
+    weft_problem *shown = whole ? whole : problem;
+    *report = (weft_problem_report){&shown->system.linear.choice, &shown->system.linear.cg,
+                                    shown->system.asymmetry,
+                                    problem->forms.is_nonlinear ? &shown->newton : NULL};
+done:
+    return status;
+}
+
 weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options *options,
                                weft_problem_report *report, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -381,16 +425,10 @@ weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options
         TRY(weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
                               "the problem is not linear and stationary",
                               "solve it by weft_problem_solve_nonlinear or weft_problem_in_time"));
-    clear_solve(problem);
-    TRY(weft_problem_prepare(problem, options, 1, error));
-    TRY(weft_problem_vectors_make(problem, error));
-    weft_fields_set_conditions(&problem->fields, 1, problem->system.u_values);
-    TRY(weft_vector_push(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
-                         error));
+    TRY(weft_problem_start_solve(problem, options, 1, error));
     TRY(weft_problem_assemble(problem, error));
     TRY(weft_problem_compute(problem, NULL, error));
-    *report = (weft_problem_report){&problem->system.linear.choice, &problem->system.linear.cg,
-                                    problem->system.asymmetry, NULL};
+    TRY(end_solve(problem, report, error));
 done:
     return status;
 }
@@ -411,15 +449,11 @@ weft_status weft_problem_solve_nonlinear(weft_problem *problem, const weft_probl
         TRY(weft_error_refuse(error, WEFT_ERROR_USAGE,
                               "these options of Newton's method are out of range",
                               "give at least one load step, and a positive tolerance"));
-    clear_solve(problem);
-    TRY(weft_vector_push(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
-                         error));
-    TRY(weft_problem_prepare(problem, options, (double)WEFT_NEWTON_USUAL * newton->load_steps,
-                             error));
+    TRY(weft_problem_start_solve(problem, options, (double)WEFT_NEWTON_USUAL * newton->load_steps,
+                                 error));
     TRY(weft_problem_assemble(problem, error));
     TRY(weft_problem_compute(problem, newton, error));
-    *report = (weft_problem_report){&problem->system.linear.choice, &problem->system.linear.cg,
-                                    problem->system.asymmetry, &problem->newton};
+    TRY(end_solve(problem, report, error));
 done:
     return status;
 }
@@ -448,42 +482,4 @@ void weft_problem_move_results(weft_problem *from, weft_problem *to) {
     weft_problem_newton_clear(&to->newton);
     to->newton = from->newton;
     from->newton = (weft_problem_newton_report){0};
-}
-
-/* The amounts of modes that weak terms hold, and u without them. */
-static weft_status collect_held(const weft_problem *part, weft_problem *whole, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_held_modes *held = &part->system.modes.held;
-    if (!part->system.rest)
-        goto done;
-    if (whole && !whole->system.rest)
-        whole->system.rest = malloc((size_t)whole->fields.n_dofs * sizeof(double));
-    if (whole && !whole->system.rest)
-        TRY(weft_out_of_memory(error, NULL));
-    TRY(weft_layout_collect(part->fields.spaces, part->fields.n, part->system.rest,
-                            whole ? whole->fields.spaces : NULL, whole ? whole->system.rest : NULL,
-                            error));
-    if (whole)
-        memcpy(whole->system.modes.held.amounts, held->amounts,
-               (size_t)held->n * sizeof *held->amounts);
-done:
-    return status;
-}
-
-weft_status weft_problem_collect(weft_problem *part, weft_problem *whole, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const double *values = NULL;
-    if (!weft_fault("mean_kept"))
-        TRY(weft_problem_pull(part, &values, error)); /* without the means of open components */
-    TRY(weft_layout_update(part->fields.layout, part->system.u,
-                           error)); /* a method may leave copies behind */
-    TRY(weft_layout_collect(part->fields.spaces, part->fields.n, part->system.u_values,
-                            whole ? whole->fields.spaces : NULL,
-                            whole ? whole->system.u_values : NULL, error));
-    TRY(collect_held(part, whole, error));
-    if (!whole)
-        goto done;
-    TRY(weft_vector_push(whole->system.u, whole->system.u_values, whole->fields.n_dofs, error));
-done:
-    return status;
 }

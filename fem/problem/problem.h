@@ -20,6 +20,7 @@
 #include "fem/problem/stated.h"
 #include "fem/weft_bc.h"
 #include "fem/weft_function.h"
+#include "fem/weft_problem_ranks.h"
 
 /** What the forms refer to, which is freed after them. */
 typedef struct weft_problem_basis {
@@ -62,6 +63,11 @@ typedef struct weft_problem_ranks {
      *  out  borrowed; NULL on ranks besides the first */
     weft_status (*whole)(void *user, weft_problem **out, weft_error *error);
     void *user;
+    /* of weft_problem_join (ranks.c): */
+    weft_problem *joined;                /* the whole on the first rank, borrowed */
+    bool is_prepared;                    /* it is, for the solve that runs; the same on all ranks */
+    const weft_problem_options *options; /* of that solve */
+    double solves, length;               /* with one matrix or similar ones; of steps in time */
 } weft_problem_ranks;
 
 struct weft_problem {
@@ -146,6 +152,23 @@ weft_status weft_problem_hold(weft_problem *problem, const weft_problem *from, w
 /** Compute the load of a linear problem alone, for no prescribed values but zero.
  *  out  [n_dofs] on the host */
 weft_status weft_problem_load_alone(weft_problem *problem, double *out, weft_error *error);
+/** All that a solve needs but matrix and load: conditions, choices, and the vectors of a linear problem. What a solve before has made
+ *  is freed. */
+weft_status weft_problem_start_solve(weft_problem *problem, const weft_problem_options *options,
+                                     double solves, weft_error *error);
+/** The same of steps in time, from u.
+ *  length  of the first step */
+weft_status weft_problem_start_steps(weft_problem *problem, const weft_problem_options *options,
+                                     double solves, double length, weft_error *error);
+/** Free conditions and constraints. */
+void weft_problem_clear_conditions(weft_problem *problem);
+/** Of a problem of weft_problem_join: what its solve starts with, for the whole.
+ *  length  of the first step in time */
+void weft_problem_expect(weft_problem *part, const weft_problem_options *options, double solves,
+                         double length);
+/** The problem on the whole mesh; all ranks call it.
+ *  out  borrowed; NULL on other ranks than the first */
+weft_status weft_problem_find_whole(weft_problem *part, weft_problem **out, weft_error *error);
 /** Let a problem be that of the part of a rank.
  *  ranks  copied */
 void weft_problem_divide(weft_problem *problem, const weft_problem_ranks *ranks);
@@ -201,11 +224,6 @@ weft_status weft_problem_find_floating(weft_problem *problem, bool all_fixed, in
                                        weft_error *error);
 /** Make what the energy and balances of a problem need, but no matrix: its solution comes from parts. */
 weft_status weft_problem_assemble_lightly(weft_problem *problem, weft_error *error);
-/** Collect u of the parts of all ranks in the problem on the whole mesh.
- *  part   of this rank
- *  whole  on the first rank; NULL on others
- *  Errors  those of weft_layout_collect */
-weft_status weft_problem_collect(weft_problem *part, weft_problem *whole, weft_error *error);
 /** Move what reports say of the solve: the choice, and the results of the linear solver and of Newton's method. */
 void weft_problem_move_results(weft_problem *part, weft_problem *whole);
 /** Forget them. Loads at points stay. */

@@ -156,6 +156,33 @@ done:
     return status;
 }
 
+weft_status weft_problem_start_steps(weft_problem *problem, const weft_problem_options *options,
+                                     double solves, double length, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_problem_expect(problem, options, solves, length);
+    TRY(weft_vector_push(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
+                         error));
+    TRY(weft_problem_start_step(problem, length, error));
+    TRY(weft_problem_prepare(problem, options, solves, error));
+done:
+    return status;
+}
+
+/* The first of several ranks writes files of the whole. */
+static weft_status tell_whole(weft_problem *part, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_problem *whole = NULL;
+    if (!part->mesh->part)
+        goto done;
+    TRY(weft_problem_find_whole(part, &whole, error));
+    if (!whole)
+        goto done;
+    whole->steps.settings = part->steps.settings;
+    whole->stated.first = part->stated.first;
+done:
+    return status;
+}
+
 weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_options *options,
                                  const weft_transient_problem *settings, weft_transient **out,
                                  weft_error *error) {
@@ -176,19 +203,17 @@ weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_optio
     if (row && !row->about.takes_theta && whole.theta != 0)
         TRY(weft_error_refuse(error, WEFT_ERROR_USAGE, "theta is for the theta scheme",
                               "leave it 0, or take that scheme"));
-    TRY(weft_vector_push(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
-                         error));
-    TRY(weft_problem_start_step(problem, whole.dt, error));
-    TRY(weft_problem_prepare(problem, options,
-                             ceil((whole.end - whole.start) / whole.dt) *
-                                 (problem->forms.is_nonlinear ? WEFT_NEWTON_USUAL : 1),
-                             error));
+    TRY(weft_problem_start_steps(problem, options,
+                                 ceil((whole.end - whole.start) / whole.dt) *
+                                     (problem->forms.is_nonlinear ? WEFT_NEWTON_USUAL : 1),
+                                 whole.dt, error));
     whole.theta = whole.theta != 0 ? whole.theta : 0.5;
     const weft_newton_options newton = weft_newton_options_default();
     whole.newton_tolerance = whole.newton_tolerance > 0 ? whole.newton_tolerance : newton.tolerance;
     whole.newton_iterations =
         whole.newton_iterations > 0 ? whole.newton_iterations : newton.iterations;
     TRY(weft_problem_integrate(problem, &whole, out, error));
+    TRY(tell_whole(problem, error));
 done:
     return status;
 }

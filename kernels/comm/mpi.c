@@ -60,7 +60,15 @@ static int find_share(MPI_Comm world, int rank, double *share, int *local) {
     return code;
 }
 
-static int start(weft_mpi **out, weft_mpi_place *place) {
+static void version(char *out, size_t size) {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
+    int length = 0;
+    if (MPI_Get_library_version(text, &length) != MPI_SUCCESS)
+        length = 0;
+    (void)snprintf(out, size, "%.*s", length, text);
+}
+
+static int start(const int *given, weft_mpi **out, weft_mpi_place *place) {
     weft_mpi *mpi = calloc(1, sizeof *mpi);
     int is_running = 0, provided = MPI_THREAD_SINGLE, code = MPI_SUCCESS;
     *out = mpi;
@@ -75,8 +83,11 @@ static int start(weft_mpi **out, weft_mpi_place *place) {
         code = MPI_Query_thread(&provided);
     if (code == MPI_SUCCESS && provided < MPI_THREAD_FUNNELED)
         return WEFT_MPI_THREADS;
+    const MPI_Comm from = given ? MPI_Comm_f2c((MPI_Fint)*given) : MPI_COMM_WORLD;
+    if (from == MPI_COMM_NULL)
+        return WEFT_MPI_NONE;
     if (code == MPI_SUCCESS)
-        code = MPI_Comm_dup(MPI_COMM_WORLD, &mpi->comm);
+        code = MPI_Comm_dup(from, &mpi->comm);
     mpi->has_comm = code == MPI_SUCCESS;
     if (code == MPI_SUCCESS)
         code = MPI_Comm_set_errhandler(mpi->comm, MPI_ERRORS_RETURN);
@@ -208,6 +219,6 @@ void weft_plugin_open(void *const *arguments, int64_t n, int64_t first, int64_t 
 void weft_plugin_open(void *const *arguments, int64_t n, int64_t first, int64_t last) {
     weft_mpi_plugin *out = arguments[0];
     (void)n, (void)first, (void)last;
-    *out = (weft_mpi_plugin){start,        gather,  send_bytes, receive_bytes, wait_all,
+    *out = (weft_mpi_plugin){start,        version,      gather,  send_bytes, receive_bytes, wait_all,
                              communicator, explain, abort_all,  stop};
 }

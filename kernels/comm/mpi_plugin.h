@@ -9,7 +9,8 @@
 enum {
     WEFT_MPI_MEMORY = -1,
     WEFT_MPI_LENGTH = -2, /* a message has not the length that its receiver expects */
-    WEFT_MPI_THREADS = -3 /* this MPI does not allow other threads in its process */
+    WEFT_MPI_THREADS = -3, /* this MPI does not allow other threads in its process */
+    WEFT_MPI_NONE = -4     /* the communicator is MPI_COMM_NULL */
 };
 
 typedef struct weft_mpi_place {
@@ -20,8 +21,11 @@ typedef struct weft_mpi_place {
 
 typedef struct weft_mpi weft_mpi;
 typedef struct weft_mpi_plugin {
-    /** out  the caller's, for stop, also after an error; NULL: no memory */
-    int (*start)(weft_mpi **out, weft_mpi_place *place);
+    /** given  the Fortran handle of a communicator of this MPI, which has been started; NULL: MPI_COMM_WORLD
+     *  out    the caller's, for stop, also after an error; NULL: no memory */
+    int (*start)(const int *given, weft_mpi **out, weft_mpi_place *place);
+    /** Name and version of the MPI; "" where it does not tell them. Before start, too. */
+    void (*version)(char *out, size_t size);
     int (*gather)(weft_mpi *mpi, const void *mine, size_t bytes, void *all);
     /** Start messages; their bytes stay until wait has returned. */
     int (*send)(weft_mpi *mpi, int rank, const void *bytes, size_t n);

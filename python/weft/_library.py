@@ -212,6 +212,12 @@ _STATUS: dict[str, list[Any]] = {
     "weft_gradient_make": [_P, POINTER(s.weft_gradient_options), POINTER(_P)],
     "weft_gradient_update": [_P],
     "weft_gradient_control": [_P, c_char_p, POINTER(s.weft_gradient_of)],
+    "weft_comm_threads_make": [c_int, POINTER(_P)],
+    "weft_comm_mpi_make": [POINTER(s.weft_mpi_given), POINTER(s.weft_monitor), POINTER(_P)],
+    "weft_comm_devices_check": [c_char_p, c_int],
+    "weft_problem_take_part": [_P, _P, POINTER(s.weft_mesh), POINTER(POINTER(s.weft_mesh))],
+    "weft_problem_collect": [_P, _P],
+    "weft_problem_spread": [_P, _P],
     "weft_problem_start": [POINTER(s.weft_context), POINTER(s.weft_problem_options), POINTER(_P)],
     "weft_problem_condition": [_P, POINTER(s.weft_condition)],
     "weft_problem_constraint": [_P, POINTER(s.weft_constraint)],
@@ -284,6 +290,14 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_problem_balance_clear": ([POINTER(s.weft_problem_balance)], None),
     "weft_derive_fields": ([_P, POINTER(POINTER(s.weft_field))], c_int),
     "weft_derive_values": ([_P, POINTER(POINTER(s.weft_derived_value))], c_int),
+    "weft_processes_find": ([], s.weft_processes),
+    "weft_comm_rank": ([_P], c_int),
+    "weft_comm_size": ([_P], c_int),
+    "weft_comm_device": ([_P, c_char_p, c_char_p, c_size_t], None),
+    "weft_comm_agree": ([_P, c_int, _ERROR], c_int),
+    "weft_comm_abandon": ([_P, _ERROR], None),
+    "weft_problem_join": ([_P, _P], None),
+    "weft_part_numbers": ([POINTER(s.weft_mesh), c_bool], POINTER(c_int32)),
     "weft_problem_dependent": ([_P], c_int64),
     "weft_problem_free_modes": ([_P, POINTER(c_int)], c_int),
     "weft_problem_set_hierarchy": ([_P, _P], None),
@@ -320,7 +334,7 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_mesh_free": ([POINTER(POINTER(s.weft_mesh))], None),
     "weft_hierarchy_free": ([POINTER(POINTER(s.weft_hierarchy))], None),
 }
-for _object in ("data", "device", "memory", "library", "outline", "compilation", "program", "connectivity", "space", "bc", "operator",
+for _object in ("comm", "data", "device", "memory", "library", "outline", "compilation", "program", "connectivity", "space", "bc", "operator",
                 "preconditioner", "solver", "advection_diffusion", "ufl", "problem", "gradient", "transient", "problem_files", "probes", "derive", "tuned",
                 "gemm_kernels"):
     _OTHER["weft_%s_free" % _object] = ([POINTER(_P)], None)
@@ -347,9 +361,21 @@ def raise_error(error: s.weft_error) -> None:
     text = ctypes.create_string_buffer(size)
     lib.weft_error_text(byref(error), text, size)
     status = error.status if 0 <= error.status < len(_CLASSES) else len(_CLASSES) - 1
-    raise _CLASSES[status](text.value.decode(errors="replace"), lib.weft_status_name(status).decode(),
-                           error.file.decode(errors="replace"), error.line, error.column,
-                           error.hint.decode(errors="replace"))
+    made = _CLASSES[status](text.value.decode(errors="replace"), lib.weft_status_name(status).decode(),
+                            error.file.decode(errors="replace"), error.line, error.column,
+                            error.hint.decode(errors="replace"))
+    made._error = s.weft_error.from_buffer_copy(error)
+    raise made
+
+
+def error_of(found: BaseException) -> s.weft_error:
+    """The weft_error of an exception, for other ranks."""
+    own = getattr(found, "_error", None)
+    if own is not None:
+        return s.weft_error.from_buffer_copy(own)
+    status = next((i for i, kind in enumerate(_CLASSES) if i > 0 and type(found) is kind), len(_CLASSES) - 1)
+    text = str(found) if isinstance(found, Error) else "%s: %s" % (type(found).__name__, found)
+    return s.weft_error(status=status, message=text.encode()[:1000])
 
 
 # Functions that are over at once; all others with a status may take long, so that Ctrl-C must end the wait.
@@ -379,7 +405,7 @@ class _Caller:
         os.register_at_fork(after_in_child=self._start)
 
     def _start(self) -> None:
-        self._busy, self.cancelled.value = _thread.allocate_lock(), 0
+        self._busy, self.cancelled.value, self.is_direct = _thread.allocate_lock(), 0, False
 
     def call_brief(self, function: Any, arguments: tuple[Any, ...]) -> int:
         """Call a function that is over at once."""
@@ -388,7 +414,7 @@ class _Caller:
         return function(*arguments)
 
     def call(self, function: Any, arguments: tuple[Any, ...]) -> int:
-        if threading.current_thread() is not threading.main_thread():
+        if self.is_direct or threading.current_thread() is not threading.main_thread():
             return function(*arguments)
         result: list[Any] = []  # the status, or what ctypes raises for wrong arguments
         frames: list[Any] = []  # of callers who no longer wait
@@ -430,11 +456,15 @@ class _Library:
     def __init__(self) -> None:
         for name in _OTHER:
             setattr(self, name, getattr(_lib, name))
-        caller = _Caller()
+        caller = self._caller = _Caller()
         self.monitor = s.weft_monitor(cancelled=ctypes.pointer(caller.cancelled))
         for name in _STATUS:
             setattr(self, name, self._checked(getattr(_lib, name), caller.call_brief if name in _BRIEF else caller.call))
         self.brief = {name: self._checked(getattr(_lib, name), caller.call_brief) for name in _REPEATED}
+
+    def make_calls_here(self) -> None:
+        """Make calls from now on in the thread that makes them: MPI may allow no other one."""
+        self._caller.is_direct = True
 
     @staticmethod
     def _checked(function: Any, call: Any) -> Any:

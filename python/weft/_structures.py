@@ -21,6 +21,14 @@ class weft_error(Structure):
                 ("file", c_char * 512), ("source_line", c_char * 256), ("hint", c_char * 512)]
 
 
+class weft_processes(Structure):
+    _fields_ = [("size", c_int), ("rank", c_int), ("variable", c_char_p)]
+
+
+class weft_mpi_given(Structure):
+    _fields_ = [("handle", c_int), ("version", c_char_p)]
+
+
 class weft_interface_size(Structure):
     _fields_ = [("name", c_char_p), ("size", c_size_t)]
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+from copy import copy
 from ctypes import byref
 from typing import Any, Iterable, Mapping, NamedTuple, Optional, Union
 
 from . import _structures as s
 from ._library import Handle, InputError, UsageError, encode, lib
 from .device import Array, Device
+from .families import family_name
 from .forms import FormFile, measure_rows
 from .mesh import Mesh
+from .ranks import own_values
 from .script import _expressions, _interleave, _parameters, _text_of, kinds
 
 _PREFIX = "coefficient_"  # of names that a script has for something else
@@ -82,6 +85,17 @@ class Binding:
 
     def __init__(self, device: Device, mesh: Mesh, mass: Optional[str], previous: Optional[str]) -> None:
         self.device, self.mesh, self.mass, self.previous = device, mesh, mass, previous
+        self.whole = mesh
+
+    def of_part(self, device: Device, part: Mesh) -> Binding:
+        """The same forms on the part of a rank."""
+        other = copy(self)
+        other.device, other.mesh = device, part
+        return other
+
+    def _entities(self, over: str) -> Optional[str]:
+        """Whether an index set is that of the "cells" or of the "nodes" of the mesh; None: of neither."""
+        return over if over in ("cells", "nodes") else None
 
     def library(self) -> Optional[Handle]:
         """The library of the functions that the forms call; None: the device's."""
@@ -104,7 +118,12 @@ class Binding:
             if is_formula(value):
                 source.text = encode(formula(value))
             else:
-                array = inputs[name].array(self.device, name, value) if name in inputs else None
+                array = None
+                if name in inputs:
+                    over = inputs[name].over
+                    if self.mesh is not self.whole and over:
+                        value = own_values(self.mesh, self.whole, name, self._entities(over), value)
+                    array = inputs[name].array(self.device, name, value)
                 source.text, source.memory = b"0", array._pointer if array else None
                 handle.use(*([array._handle] if array else []))
             rows.append(s.weft_problem_value(encode(name), source))
@@ -129,6 +148,20 @@ class OfFile(Binding):
     def _text(self, in_time: bool) -> str:
         problem = self.file._problem_in_time(self.mass) if in_time else self.file._problem()
         return "\n".join(part.script.decode() for part in problem.parts[:problem.n_parts])
+
+    def of_part(self, device: Device, part: Mesh) -> Binding:
+        other = super().of_part(device, part)
+        assert isinstance(other, OfFile)
+        other.file = self.file._again()  # ranks read it at once
+        return other
+
+    def _entities(self, over: str) -> Optional[str]:
+        known = {("discontinuous", 0): "cells", ("lagrange", 1): "nodes"}
+        for problem in [self.file._problem()] + ([self.file._problem_in_time(self.mass)] if self.has_mass else []):
+            for one in problem.sets[:problem.n_sets]:
+                if one.nodes == over.encode():
+                    return known.get((family_name(one.sub[0].family), one.sub[0].degree)) if one.n == 1 else None
+        return super()._entities(over)
 
     def library(self) -> Handle:
         library = self.device._library()

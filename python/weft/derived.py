@@ -64,19 +64,17 @@ def _flows(flows: s.weft_flows, n: int) -> dict[str, Value]:
     return {name: by_component(sums, n) for name, sums in found.items()}
 
 
-def balance(problem: Handle, transient: Optional[Handle]) -> Balance:
-    """The balance of a solution, or of the last step."""
+def balance(problem: Handle, transient: Optional[Handle] = None) -> Optional[Balance]:
+    """The balance of a solution, or of the last step; None before the first one, and of other ranks than the first."""
     made, n = s.weft_problem_balance(), lib.weft_problem_components(problem.pointer)
     try:
         if transient is None:
             lib.weft_problem_reactions(problem.pointer, byref(made))
         else:
             lib.weft_problem_reactions_in_time(problem.pointer, transient.pointer, byref(made))
-        if not made.is_made:
-            raise UsageError("no step has been made, which reactions are of", "usage")
-        return Balance(_flows(made.reactions, n), _flows(made.exchange, n),
-                       None if made.loads_reason else by_component(made.loads, n), by_component(made.equation, n),
-                       by_component(made.storage, n), by_component(made.sums, n))
+        return None if not made.is_made else Balance(
+            _flows(made.reactions, n), _flows(made.exchange, n), None if made.loads_reason else by_component(made.loads, n),
+            by_component(made.equation, n), by_component(made.storage, n), by_component(made.sums, n))
     finally:
         lib.weft_problem_balance_clear(byref(made))
 

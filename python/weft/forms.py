@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from ctypes import POINTER, byref, c_int
+from functools import partial
 from typing import Any, Iterable, Mapping, Optional
 
 from . import _structures as s
@@ -53,7 +54,7 @@ class FormFile:
     def __init__(self, source: Any, name: str = "forms.py", degrees: str = "2026.1") -> None:
         self._handle = Handle("ufl")
         options = _options(degrees)
-        self.name = name
+        self.name, self._again = name, partial(FormFile, source, name, degrees)
         path = os.fspath(source) if isinstance(source, os.PathLike) else str(source)
         if "\n" not in path and path.endswith((".ufl", ".py")):
             self.name = path
@@ -71,6 +72,7 @@ class FormFile:
         """
         self = cls.__new__(cls)
         self._handle, self.name = Handle("ufl"), name
+        self._again = partial(cls.shipped, name, mesh, degree, given, degrees)
         cell = mesh._mesh.contents.cell or (_TRIANGLE if mesh.dimension == 2 else _TETRAHEDRON)
         lib.weft_ufl_read_shipped(encode(name), cell, degree, encode(" ".join(given)), byref(_options(degrees)),
                                   byref(self._handle.pointer))

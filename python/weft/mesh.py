@@ -67,6 +67,18 @@ class Mesh:
             lib.weft_mesh_order(pointer, mesh, 0, 0, None, None)
 
     @classmethod
+    def _part(cls, mesh: Any) -> Mesh:
+        """The part of a mesh that a rank has."""
+        made = cls.__new__(cls)
+        made._start(mesh, 0, False, None)
+        return made
+
+    def _numbers_in_whole(self, is_cells: bool) -> numpy.ndarray:
+        """Of a part: the numbers of its cells, or nodes, in the whole mesh."""
+        n = self.n_cells if is_cells else self.n_nodes
+        return _view(lib.weft_part_numbers(self._mesh, is_cells), (n,), "int32", self._handle.owner)
+
+    @classmethod
     def from_arrays(cls, points: Any, cells: Any, facet_groups: Optional[Mapping[str, Any]] = None,
                     cell_groups: Optional[Mapping[str, Any]] = None,
                     point_groups: Optional[Mapping[str, Any]] = None, refine: int = 0, order: bool = False,

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 class _Context:
     """What compiles and runs formulas on a mesh: also those by group, "1; @steel=50", and those with fields of files."""
 
-    def __init__(self, device: Device, mesh: Mesh) -> None:
+    def __init__(self, device: Device, mesh: Mesh, comm: Optional[Handle] = None) -> None:
         self.handle = Handle("data", device._handle, mesh._handle)
         lib.weft_data_make(device._pointer, mesh._mesh, byref(self.handle.pointer))
         self._context = s.weft_context.from_buffer_copy(device._context)
         self._context.data = self.handle.pointer.value
+        self._context.comm = comm.pointer.value if comm else None
         self.handle.use(self._context)
         self.uses: list[Any] = [self.handle]
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from ctypes import POINTER, byref, c_double, c_int, c_void_p, create_string_buffer
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional, Sequence, Union
 
 from . import _structures as s
-from ._library import Borrowed, Handle, UsageError, encode, lib
-from .binding import binding_of, formula, is_formula
+from ._library import Borrowed, Handle, UnsupportedError, UsageError, encode, lib
+from .binding import Binding, binding_of, formula, is_formula
 from .conditions import Condition, Constraint, PointLoad, condition_rows, constraint_rows
 from .device import Array, Device
 from .gradient import Gradient, Gradients
 from .mesh import Mesh
 from .operator import Space, _Context
 from .options import solver_options
+from .ranks import Part, ranks_of
 from .report import NotConverged, Report, take
 from .results import Results
 from .steps import Steps, file_options
@@ -58,6 +59,15 @@ class Problem(Results):
     until           "tolerance", or "discretisation": full multigrid
     tune            plans to measure of each script for which none is stored (docs/tuning.md); 0: none
     petsc_options   of the preconditioner "petsc", in PETSc's syntax: "-pc_type lu"; None: none
+
+    Several ranks solve one problem together, with the same bits for any number of them (docs/ranks.md):
+
+    ranks    so many threads of this process
+    devices  names of GPUs, one for each rank: ["cuda:0", "cuda:1"]
+    comm     a communicator of mpi4py, each process of which is a rank; None: under mpirun all processes are ranks
+
+    The first rank has the solution and its results, and writes files: in other processes `values` and numbers that follow from u
+    raise UsageError, and write() does nothing. All processes make the same calls of solve(), steps() and their steps.
     """
 
     def __init__(self, mesh: Mesh, forms: Any, values: Optional[Mapping[str, Any]] = None,
@@ -68,15 +78,20 @@ class Problem(Results):
                  vector: Optional[str] = None, nonlinear: Optional[bool] = None, method: str = "auto",
                  preconditioner: str = "auto", assembly: str = "auto", tolerance: float = 1e-8,
                  max_iterations: Optional[int] = None, restart: int = 0, smoother_degree: int = 0,
-                 until: str = "tolerance", tune: int = 0, petsc_options: Optional[str] = None) -> None:
-        self.mesh, self.device = mesh, device or Device()
+                 until: str = "tolerance", tune: int = 0, petsc_options: Optional[str] = None,
+                 ranks: Optional[int] = None, devices: Optional[Sequence[str]] = None, comm: Any = None) -> None:
+        self._ranks = ranks_of(ranks, devices, comm, device)
+        self._parts: list[Optional[Part]] = [None]
+        self.mesh, self.device = mesh, self._ranks.devices[0] if self._ranks else device or Device()
+        if tune > 0 and self._ranks:
+            raise UnsupportedError("measured plans are not computed on several ranks yet\nhint: leave out tune", "unsupported")
         self._options = solver_options(method, preconditioner, assembly, tolerance, max_iterations, restart,
                                        smoother_degree, until, tune, petsc_options)
         self._context = _Context(self.device, mesh)
         self._context.tune(tune, mesh)
         self._values, self._measures, self._conditions = dict(values or {}), dict(measures or {}), list(conditions)
         super().__init__()
-        self._handle: Optional[Handle] = None
+        self._handle: Optional[Handle] = None  # on ranks that of the whole, or in other processes of the part
         self._steps: Optional[Steps] = None
         self._u: Optional[Array] = None
         self.report: Optional[Report] = None
@@ -90,18 +105,42 @@ class Problem(Results):
 
     def _bind(self, in_time: bool) -> Handle:
         """Make the problem of the library."""
-        library = self._binding.library()
-        context = self._context.with_functions(library) if library else self._context
-        handle = Handle("problem", *context.uses, self.mesh._handle, self._options)
+        self._forget()
+        if self._ranks:
+            self._parts = self._ranks.run(lambda i: self._make_part(i, in_time))
+            self._handle = self._parts[0].shown
+        else:
+            self._handle = self._make(self._binding, self._context, in_time)
+        self._in_time, self._gradients = in_time, None
+        return self._handle
+
+    def _make(self, binding: Binding, context: _Context, in_time: bool, *uses: Handle) -> Handle:
+        library = binding.library()
+        context = context.with_functions(library) if library else context
+        handle = Handle("problem", *context.uses, self.mesh._handle, self._options, *uses)
         lib.weft_problem_start(context.pointer, None, byref(handle.pointer))
-        self._binding.bind(handle, library, self._values, self._measures, in_time)
+        binding.bind(handle, library, self._values, self._measures, in_time)
         if self.mesh._hierarchy:
             lib.weft_problem_set_hierarchy(handle.pointer, self.mesh._hierarchy)
         self._add_conditions(handle)
-        self._forget()
-        self._gradients = None
-        self._handle, self._in_time = handle, in_time
         return handle
+
+    def _make_part(self, i: int, in_time: bool) -> Part:
+        """The part of rank i of this process. All ranks call it."""
+        ranks = self._ranks
+        assert ranks is not None
+        comm, device = ranks.comms[i], ranks.devices[i]
+        is_first = ranks.rank + i == 0
+        whole = ranks.agree(i, lambda: self._make(self._binding, self._context, in_time) if is_first else None)
+        part = Part(comm, whole, self.mesh)
+        context = _Context(device, part.mesh, comm)
+        part.join(ranks.agree(i, lambda: self._make(self._binding.of_part(device, part.mesh), context, in_time, part.mesh._handle,
+                                                    comm)))
+        return part
+
+    def _each(self, work: Callable[[Optional[Part]], Any]) -> list[Any]:
+        """work() of the part of each rank here; of None where there are no ranks."""
+        return self._ranks.run(lambda i: work(self._parts[i])) if self._ranks else [work(None)]
 
     def _add_conditions(self, handle: Handle) -> None:
         components, dimension = lib.weft_problem_components(handle.pointer), self.mesh.dimension
@@ -116,7 +155,9 @@ class Problem(Results):
 
     def _bound(self, in_time: bool) -> Handle:
         """The problem of the library, which is either stationary or in time, once."""
-        if self._handle is None or self._in_time or in_time:
+        ranks = self._ranks
+        is_broken = ranks is not None and self._parts[0] is not None and self._parts[0].comm is not ranks.comms[0]
+        if self._handle is None or self._in_time or in_time or is_broken:
             return self._bind(in_time)
         return self._handle
 
@@ -129,7 +170,18 @@ class Problem(Results):
     # ---- the functions ----------------------------------------------------------------------
 
     def _any(self) -> Handle:
+        self._check_first()
         return self._handle or self._bind(self._binding.is_in_time)
+
+    @property
+    def rank(self) -> int:
+        """The number of the rank that this process is; 0 of one that has all."""
+        return self._ranks.rank if self._ranks else 0
+
+    @property
+    def n_ranks(self) -> int:
+        """The number of ranks; 0: the problem is not divided among ranks."""
+        return self._ranks.n if self._ranks else 0
 
     @property
     def spaces(self) -> list[Space]:
@@ -152,6 +204,7 @@ class Problem(Results):
     def u(self) -> Array:
         """The solution, [nodes] or [nodes, components], and of a mixed problem [dofs], on the device. Other solves and
         steps make other arrays."""
+        self._check_first()
         if self._u is None:
             raise UsageError("there is no solution yet: call solve() or steps() first", "usage")
         return self._u
@@ -176,15 +229,18 @@ class Problem(Results):
             first += space.n_dofs
         return parts
 
-    def _take_solution(self, handle: Handle) -> Array:
-        """A copy of u: the library's memory is that of the next solve."""
+    def _take_solution(self, handle: Handle) -> Optional[Array]:
+        """A copy of u, of the first rank: the library's memory is that of the next solve."""
+        if not self._is_first:
+            return None
         spaces = self.spaces
         self._u = self.device.zeros(spaces[0].shape if len(spaces) == 1 else (self.n_dofs,))
         lib.weft_memory_copy(self._u._pointer, lib.weft_problem_u(handle.pointer), self._u.nbytes)
         return self._u
 
-    def _take_step(self, handle: Handle, steps: Steps) -> Array:
-        lib.weft_problem_pull(handle.pointer, byref(POINTER(c_double)()))  # means of what nothing fixes become 0
+    def _take_step(self, handle: Handle, steps: Steps) -> Optional[Array]:
+        if self._is_first:
+            lib.weft_problem_pull(handle.pointer, byref(POINTER(c_double)()))  # means of what nothing fixes become 0
         self._solved(handle, steps)
         return self._take_solution(handle)
 
@@ -206,17 +262,23 @@ class Problem(Results):
         load_steps          the values of conditions, and an input `load`, grow in so many equal steps
         must_converge       raise NotConverged where the iteration does not converge
         """
-        handle, report = self._bound(False), s.weft_problem_report()
+        handle = self._bound(False)
         self._forget()
-        if self.is_nonlinear:
-            newton = s.weft_newton_options(tolerance=newton_tolerance, iterations=newton_iterations, load_steps=load_steps)
-            self._set_initial(initial)
-            lib.weft_problem_solve_nonlinear(handle.pointer, byref(self._options), byref(newton), byref(report))
-        elif initial is not None or load_steps != 1:
+        newton = s.weft_newton_options(tolerance=newton_tolerance, iterations=newton_iterations, load_steps=load_steps)
+        if not self.is_nonlinear and (initial is not None or load_steps != 1):
             raise UsageError("%s is for Newton's method, and the problem is linear"
                              % ("initial" if initial is not None else "load_steps"), "usage")
-        else:
-            lib.weft_problem_solve(handle.pointer, byref(self._options), byref(report))
+
+        def solve(part: Optional[Part]) -> s.weft_problem_report:
+            pointer, found = part.handle.pointer if part else handle.pointer, s.weft_problem_report()
+            if self.is_nonlinear:
+                lib.weft_problem_solve_nonlinear(pointer, byref(self._options), byref(newton), byref(found))
+            else:
+                lib.weft_problem_solve(pointer, byref(self._options), byref(found))
+            return found
+
+        self._set_initial(initial)
+        report = self._each(solve)[0]
         self._take_solution(handle)
         self._solved(handle)
         self.report = take(report, handle)
@@ -237,6 +299,8 @@ class Problem(Results):
         norm        of functions: "L2", the function g with (g, q) = dJ q, or "l2", the derivatives by dof. Those of constants
                     are numbers, those of prescribed values are by dof of u
         """
+        if self._ranks:
+            raise UnsupportedError("gradients are not computed on several ranks\nhint: make a problem without ranks", "unsupported")
         if self._handle is None or self._u is None or self._in_time:
             raise UsageError("a gradient is that of a solution: call solve() first", "usage")
         if self._binding.bound is None:
@@ -250,14 +314,17 @@ class Problem(Results):
         if initial is None:
             return
         if is_formula(initial):
-            lib.weft_problem_set_initial(self._handle.pointer, encode(formula(initial)), b"initial")
+            for handle in {id(one): one for one in [self._handle, *(part.handle for part in self._parts if part)]}.values():
+                lib.weft_problem_set_initial(handle.pointer, encode(formula(initial)), b"initial")
             return
-        import numpy
+        if self._is_first:
+            import numpy
 
-        values = numpy.ascontiguousarray(self.device.to_numpy(initial), dtype="float64").reshape(-1)
-        if len(values) != self.n_dofs:
-            raise UsageError("initial has %d values, expected %d" % (len(values), self.n_dofs), "usage")
-        lib.weft_problem_set_values(self._handle.pointer, values.ctypes.data_as(POINTER(c_double)))
+            values = numpy.ascontiguousarray(self.device.to_numpy(initial), dtype="float64").reshape(-1)
+            if len(values) != self.n_dofs:
+                raise UsageError("initial has %d values, expected %d" % (len(values), self.n_dofs), "usage")
+            lib.weft_problem_set_values(self._handle.pointer, values.ctypes.data_as(POINTER(c_double)))
+        self._each(lambda part: part.spread() if part else None)
 
     def steps(self, dt: float, end: float, start: float = 0, initial: Any = None, scheme: Optional[str] = None,
               theta: float = 0, tolerance: float = 0, newton_tolerance: float = 0, newton_iterations: int = 0,

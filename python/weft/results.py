@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ctypes import POINTER, byref, c_char_p, c_double
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional, Sequence, Union
 
 from ._library import Handle, UsageError, encode, lib
 from .conditions import Number
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .device import Array
     from .mesh import Mesh
     from .operator import Space, _Context
+    from .ranks import Part, Ranks
     from .steps import Steps
 
 
@@ -29,6 +30,8 @@ class Results:
     spaces: list[Space]
     fields: list[numpy.ndarray]
     u: Array
+    _ranks: Optional[Ranks]
+    _each: Callable[[Callable[[Optional[Part]], Any]], list[Any]]
     _context: _Context
 
     def __init__(self) -> None:
@@ -48,7 +51,19 @@ class Results:
             self._forget()
         self._of, self._of_steps = handle, steps
 
+    @property
+    def _is_first(self) -> bool:
+        """Whether this process has the solution."""
+        return self._ranks is None or self._ranks.is_first
+
+    def _check_first(self) -> None:
+        if self._ranks is not None and not self._ranks.is_first:
+            raise UsageError("the solution is on the first rank, and this process is rank %d of %d\nhint: read it where "
+                             "problem.rank == 0; mpi4py's comm.bcast(...) gives it to others" % (self._ranks.rank, self._ranks.n),
+                             "usage")
+
     def _solution(self) -> Handle:
+        self._check_first()
         if self._of is None:
             raise UsageError("there is no solution yet: call solve() or steps() first", "usage")
         return self._of
@@ -128,13 +143,20 @@ class Results:
         value, d = self._run(kind=EXTREMA, text=formula, group=group).value(), self.mesh.dimension
         return Extrema(value.least, value.greatest, tuple(value.least_at[:d]), tuple(value.greatest_at[:d]))
 
-    def reactions(self) -> Balance:
-        """The reactions of Dirichlet groups and constraints, and the balance with loads and exchange; of the last step."""
-        handle = self._solution()
-        return balance(handle, self._of_steps._handle if self._of_steps is not None else None)
+    def reactions(self) -> Optional[Balance]:
+        """The reactions of Dirichlet groups and constraints, and the balance with loads and exchange; of the last step. Of processes
+        of MPI all call it, and others than the first get None."""
+        if self._of_steps is not None:
+            made = self._of_steps._balances()[0]
+            if made is None and self._is_first:
+                raise UsageError("no step has been made, which reactions are of", "usage")
+            return made
+        return balance(self._solution()) if self._is_first else None
 
     def write(self, path: Any, projection: str = "none") -> None:
         """Write the mesh, u and the quantities of define() for ParaView, .vtkhdf or .vtu. The functions of a mixed problem
-        are u_0, u_1, ..., shown at the nodes of the highest degree."""
+        are u_0, u_1, ..., shown at the nodes of the highest degree. The first rank writes, others do nothing."""
+        if not self._is_first:
+            return
         handle, derived = self._solution(), self._run(projection) if self._defined else None
         lib.weft_problem_write(handle.pointer, encode(str(path)), derived.pointer if derived else None, None)

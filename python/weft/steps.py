@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from ctypes import byref
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
 
 from . import _structures as s
 from ._library import Handle, UsageError, encode, lib
+from .derived import balance
 from .report import NotConverged
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from .device import Array
     from .problem import Problem
+    from .ranks import Part
 
 # Of weft_transient_outcome.
 _OUTCOMES = ("done", "a linear system was not solved", "Newton's method did not converge",
@@ -36,7 +38,7 @@ class Step:
     t: float
     dt: float
     step: int
-    u: Array
+    u: Optional[Array]
     iterations: int
     newton: int
     error: float
@@ -46,12 +48,14 @@ class Step:
     @property
     def values(self) -> numpy.ndarray:
         """u as a numpy array, on the host without a copy."""
+        self._problem._check_first()
+        assert self.u is not None
         return self.u.numpy()
 
     @property
     def fields(self) -> list[numpy.ndarray]:
         """The functions of a mixed problem."""
-        return self._problem.split(self.u)
+        return self._problem.split(self.values)
 
 
 def file_options(output: Any, output_every: int, output_interval: float, overwrite: bool, checkpoint: Any,
@@ -73,6 +77,16 @@ def file_options(output: Any, output_every: int, output_interval: float, overwri
         checkpoint=names[1], checkpoint_every=checkpoint_every, resume=names[2])
 
 
+class _Integration(NamedTuple):
+    """Of one rank, or of a problem without ranks: what makes its steps, and its files."""
+
+    part: Optional[Part]
+    shown: Handle
+    transient: Handle
+    files: Handle
+    state: s.weft_transient_state
+
+
 class Steps:
     """An iterator over the steps from the start of a problem to the end; `state` has what they took together.
 
@@ -89,17 +103,37 @@ class Steps:
                  files: s.weft_problem_files_options, must_converge: bool) -> None:
         self._problem, self._settings, self._must_converge = problem, settings, must_converge
         self._of, self._is_broken = handle, False
-        options = s.weft_problem_options.from_buffer_copy(problem._options)
-        lib.weft_problem_resume_choices(files.resume, byref(options))
-        handle.use(options)
-        self._handle = Handle("transient", handle, settings)
-        lib.weft_problem_in_time(handle.pointer, byref(options), byref(settings), byref(self._handle.pointer))
-        self.state = s.weft_transient_state(t=settings.start)
-        self._files = Handle("problem_files", self._handle, handle, files, self.state)
-        lib.weft_problem_files_make(handle.pointer, self._handle.pointer, byref(files), byref(self.state),
-                                    byref(self._files.pointer))
+        self._options = s.weft_problem_options.from_buffer_copy(problem._options)
+        lib.weft_problem_resume_choices(files.resume, byref(self._options))
+        self._all: list[_Integration] = problem._each(lambda part: self._start(part, files))
+        self.state = self._all[0].state
+        self._each(lambda one: one.part.collect() if one.part else None)
         problem._take_step(handle, self)
-        lib.weft_problem_files_begin(self._files.pointer)
+        self._each(lambda one: lib.weft_problem_files_begin(one.files.pointer))
+
+    def _start(self, part: Optional[Part], files: s.weft_problem_files_options) -> _Integration:
+        """The integration of a rank. All ranks call it."""
+        of, shown = (part.handle, part.shown) if part else (self._of, self._of)
+        state, own = s.weft_transient_state(t=self._settings.start), s.weft_problem_files_options.from_buffer_copy(files)
+        if part and not part.whole:
+            own.output = None  # which the first rank writes
+        transient = Handle("transient", of, self._settings, self._options)
+        lib.weft_problem_in_time(of.pointer, byref(self._options), byref(self._settings), byref(transient.pointer))
+        made = Handle("problem_files", transient, shown, own, state, files)  # files has the names
+        lib.weft_problem_files_make(shown.pointer, transient.pointer, byref(own), byref(state), byref(made.pointer))
+        return _Integration(part, shown, transient, made, state)
+
+    def _each(self, work: Callable[[_Integration], Any]) -> list[Any]:
+        """work() of the integration of each rank that is here."""
+        ranks = self._problem._ranks
+        return ranks.run(lambda i: work(self._all[i])) if ranks else [work(self._all[0])]
+
+    def _before(self) -> float:
+        """The time after which the next step must not end."""
+        return [lib.weft_problem_files_before(one.files.pointer) for one in self._all][0]
+
+    def _balances(self) -> list[Any]:
+        return self._each(lambda one: balance(one.shown, one.transient))
 
     @property
     def t(self) -> float:
@@ -113,7 +147,7 @@ class Steps:
         if self._is_at_end() or self.state.outcome != 0:
             self.close()
             raise StopIteration
-        dt, until = self._settings.dt, lib.weft_problem_files_before(self._files.pointer)
+        dt, until = self._settings.dt, self._before()
         left = until - self.state.t
         if self._settings.tolerance > 0:
             return self._make(lib.weft_transient_advance, until)
@@ -124,19 +158,19 @@ class Steps:
 
     def step(self, dt: float) -> Step:
         """Make one step of this length."""
-        lib.weft_problem_files_before(self._files.pointer)
+        self._before()
         return self._make(lib.weft_transient_step, dt)
 
     def advance(self, until: float) -> Step:
         """With a tolerance: make one step of a length that the error allows, which does not end after `until`."""
         if not self._settings.tolerance > 0:
             raise UsageError("advance is for steps with a tolerance", "usage")
-        return self._make(lib.weft_transient_advance, min(until, lib.weft_problem_files_before(self._files.pointer)))
+        return self._make(lib.weft_transient_advance, min(until, self._before()))
 
     def close(self) -> None:
         """Write the checkpoint of the present state, and close the series of results. Nothing is written for later steps."""
         if not self._is_broken:
-            lib.weft_problem_files_end(self._files.pointer)
+            self._each(lambda one: lib.weft_problem_files_end(one.files.pointer))
 
     def __enter__(self) -> Steps:
         return self
@@ -145,11 +179,16 @@ class Steps:
         self.close()
 
     def _make(self, function: Any, value: float) -> Step:
+        def make(one: _Integration) -> None:
+            function(one.transient.pointer, value, byref(one.state))
+            if one.part and one.state.outcome == 0:
+                one.part.collect()
+
         self._is_broken = True  # until the call returns: interrupted, it leaves values that are not defined
-        function(self._handle.pointer, value, byref(self.state))
+        self._each(make)
         self._is_broken = False
         if self.state.outcome == 0:
-            lib.weft_problem_files_after(self._files.pointer)
+            self._each(lambda one: lib.weft_problem_files_after(one.files.pointer))
         if self.state.outcome != 0 or self._is_at_end():
             self.close()
         return self._made()

@@ -59,7 +59,7 @@ int main(void) {
     void *arguments[] = {&calls};
     int n_failed = 0;
     weft_plugin_open(arguments, 0, 0, 0);
-    if (calls.start(&mpi, &place) != 0 || place.size > RANKS)
+    if (calls.start(NULL, &mpi, &place) != 0 || place.size > RANKS)
         return 1;
     for (int k = 0; k < N_SIZES; ++k) {
         n_failed += exchange(&calls, mpi, place.rank, place.size, k);
