@@ -291,9 +291,12 @@ static weft_status make_outer(weft_cycle *cycle, const weft_whole *whole, weft_e
     weft_cycle_outer *outer = &cycle->outer;
     const size_t bytes = (size_t)cycle->levels[0].n * sizeof(double);
     *outer = (weft_cycle_outer){.n = rows->n,
-                                .first = rows->first,
                                 .n_own = rows->n_own,
+                                .own = malloc((size_t)rows->n_own * sizeof *outer->own + 1),
                                 .share = weft_layout_share(whole->layout)};
+    if (!outer->own)
+        TRY(weft_out_of_memory(error, "the levels of multigrid"));
+    memcpy(outer->own, rows->own, (size_t)rows->n_own * sizeof *outer->own);
     TRY(weft_memory_make(cycle->context->device, bytes, &outer->r, error));
     TRY(weft_memory_make(cycle->context->device, bytes, &outer->z, error));
     TRY(weft_memory_zero(outer->r, error));
@@ -361,6 +364,7 @@ void weft_cycle_clear(weft_cycle *cycle) {
     weft_compiled_free(&cycle->divide);
     weft_shared_buffers_free(&cycle->buffers);
     weft_memory_free(&cycle->square);
+    free(cycle->outer.own);
     weft_memory_free(&cycle->outer.r);
     weft_memory_free(&cycle->outer.z);
     weft_lists_free(&cycle->lists);
@@ -407,15 +411,38 @@ done:
     return status;
 }
 
+static bool follow_each_other(int64_t n, const int32_t *list) {
+    return n == 0 || list[n - 1] - list[0] == n - 1;
+}
+
+/* Own rows from one list to another. Scattered ones are on the host. */
+static weft_status copy_own(int64_t n, const int32_t *from, weft_memory *source, const int32_t *to,
+                            weft_memory *target, weft_error *error) {
+    const double *given = weft_memory_host(source);
+    double *out = weft_memory_host(target);
+    if (follow_each_other(n, from) && follow_each_other(n, to))
+        return n == 0 ? WEFT_OK
+                      : weft_memory_copy_part(target, (size_t)to[0] * sizeof(double), source,
+                                              (size_t)from[0] * sizeof(double),
+                                              (size_t)n * sizeof(double), error);
+    if (!given || !out)
+        return weft_error_refuse(
+            error, WEFT_ERROR_UNSUPPORTED,
+            "multigrid of discontinuous elements on GPUs of ranks needs cells in "
+            "the order of nodes",
+            "use --preconditioner jacobi");
+    for (int64_t k = 0; k < n; ++k)
+        out[to[k]] = given[from[k]];
+    return WEFT_OK;
+}
+
 /* r of the finest level from the own rows of a caller on one of several ranks. */
 static weft_status take_in(weft_cycle *cycle, weft_memory *r, weft_memory *active,
                            weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cycle_outer *outer = &cycle->outer;
     const weft_level_part *part = cycle->levels[0].part;
-    TRY(weft_memory_copy_part(outer->r, (size_t)part->first * sizeof(double), r,
-                              (size_t)outer->first * sizeof(double),
-                              (size_t)outer->n_own * sizeof(double), error));
+    TRY(copy_own(outer->n_own, outer->own, r, part->own, outer->r, error));
     if (part->all)
         TRY(weft_layout_exchange(part->all, outer->r, false, active, error));
 done:
@@ -438,9 +465,7 @@ weft_status weft_cycle_run(weft_cycle *cycle, weft_memory *r, weft_memory *z, we
     if (z != cycle->levels[0].z)
         TRY(weft_cycle_convert_out(cycle, cycle->levels[0].z, square, to, error));
     if (outer->share)
-        TRY(weft_memory_copy_part(z, (size_t)outer->first * sizeof(double), outer->z,
-                                  (size_t)cycle->levels[0].part->first * sizeof(double),
-                                  (size_t)outer->n_own * sizeof(double), error));
+        TRY(copy_own(outer->n_own, cycle->levels[0].part->own, outer->z, outer->own, z, error));
 done:
     return status;
 }

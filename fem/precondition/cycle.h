@@ -72,7 +72,8 @@ static inline bool weft_cycle_is_divided(const weft_cycle_level *level) {
 
 /** The finest rows in the lists of a caller on one of several ranks. */
 typedef struct weft_cycle_outer {
-    int64_t n, first, n_own; /* in the caller's lists: rows, and its own ones */
+    int64_t n, n_own; /* in the caller's lists: rows, and its own ones */
+    int32_t *own;     /* [n_own] where these are */
     const weft_share *
         share; /* of these; borrowed; NULL: there is one rank, and lists are those of the finest level */
     weft_memory *r, *z; /* of the finest level, as doubles */

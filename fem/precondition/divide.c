@@ -43,6 +43,7 @@ void weft_level_part_free(weft_level_part **out) {
     weft_csr_clear(&part->A);
     weft_csr_clear(&part->P);
     free(part->numbers);
+    free(part->own);
     free(part->a);
     free(part);
     *out = NULL;
@@ -343,6 +344,17 @@ done:
     return status;
 }
 
+/* The own rows of the finest level. */
+static weft_status list_own(const division *d, weft_level_part *part, weft_error *error) {
+    const weft_rank_rows *rows = d->rows;
+    part->own = malloc((size_t)rows->n_own * sizeof *part->own + 1);
+    if (!part->own)
+        return no_memory(error);
+    for (int64_t k = 0; k < rows->n_own; ++k)
+        part->own[k] = d->levels[0].place[rows->numbers[rows->own[k]]];
+    return WEFT_OK;
+}
+
 weft_status weft_levels_divide(weft_device *device, const weft_whole *whole,
                                weft_cycle_source *sources, int n_levels, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -360,7 +372,7 @@ weft_status weft_levels_divide(weft_device *device, const weft_whole *whole,
         TRY(dividing_make(&d.levels[i], &sources[i], error));
     for (int r = 0; r < weft_comm_size(rows->comm); ++r)
         for (int64_t i = rows->starts[r]; i < rows->starts[r + 1]; ++i)
-            d.levels[0].owners[i] = r;
+            d.levels[0].owners[rows->order ? rows->order[i] : i] = r;
     for (int i = 0; i < d.n_divided; ++i) {
         TRY(fill_rows(&d.levels[i], error));
         TRY(make_part(&d, i, error));
@@ -368,7 +380,7 @@ weft_status weft_levels_divide(weft_device *device, const weft_whole *whole,
     TRY(make_last(&d, error));
     for (int i = 0; i < d.n_divided; ++i)
         TRY(take(&d, i, error));
-    sources[0].part->first = d.levels[0].place[rows->starts[d.rank]];
+    TRY(list_own(&d, sources[0].part, error));
 done:
     for (int i = 0; d.levels && i <= d.n_divided; ++i)
         dividing_clear(&d.levels[i]);

@@ -101,10 +101,9 @@ static weft_status start_on_ranks(lanczos *run, weft_device *device, weft_layout
     double *r = inverse + rows.n;
     TRY(weft_memory_read(d, 0, inverse, bytes, error));
     for (int64_t i = 0; i < rows.n; ++i) {
-        const bool is_own = i >= rows.first && i < rows.first + rows.n_own;
         r[i] = inverse[i] > 0 ? weft_random_entry(rows.numbers[i]) / sqrt(inverse[i]) : 0;
         inverse[i] *= r[i];
-        if (is_own)
+        if (weft_layout_owned(layout)[i])
             weft_exact_add(&sum, r[i] * inverse[i]);
     }
     TRY(weft_memory_write(run->r, 0, r, bytes, error));

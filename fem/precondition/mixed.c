@@ -183,27 +183,35 @@ static int32_t *find_places(const weft_rank_rows *rows) {
     return places;
 }
 
+static int64_t length_of(const weft_csr *matrix, int64_t row) {
+    return matrix->row_start[row + 1] - matrix->row_start[row];
+}
+
 weft_status weft_mixed_take_rows(const weft_mixed *mixed, int space, weft_csr *matrix,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_rank_rows *rows = &mixed->rows[space];
     weft_csr made = {0};
     int32_t *places = NULL;
+    int64_t n = 0;
     if (!matrix->row_start)
         goto done;
     places = find_places(rows);
-    const int64_t from = rows->starts[weft_comm_rank(rows->comm)], last = from + rows->n_own;
-    const int64_t start = matrix->row_start[from], n = matrix->row_start[last] - start;
     if (!places)
         TRY(no_memory(error));
+    for (int64_t k = 0; k < rows->n_own; ++k)
+        n += length_of(matrix, rows->numbers[rows->own[k]]);
     TRY(weft_csr_allocate(rows->n, rows->n, n, &made, error));
-    for (int64_t k = 0; k < rows->n; ++k) {
-        const int64_t row = k < rows->first ? from : from + k - rows->first + 1;
-        made.row_start[k + 1] = matrix->row_start[row < last ? row : last] - start;
-    }
-    for (int64_t i = 0; i < n; ++i) {
-        made.columns[i] = places[matrix->columns[start + i]];
-        made.values[i] = matrix->values[start + i];
+    n = 0;
+    for (int64_t k = 0, own = 0; k < rows->n; made.row_start[++k] = n) {
+        if (own == rows->n_own || rows->own[own] != k)
+            continue;
+        ++own;
+        const int64_t first = matrix->row_start[rows->numbers[k]];
+        for (int64_t e = first; e < first + length_of(matrix, rows->numbers[k]); ++e) {
+            made.columns[n] = places[matrix->columns[e]];
+            made.values[n++] = matrix->values[e];
+        }
     }
     weft_csr_clear(matrix);
     *matrix = made;

@@ -16,22 +16,31 @@
 
 struct weft_cycle_source;
 
-/** Which rows of an operator this rank owns: consecutive ones in its list, and in the whole. */
+/** Which rows of an operator this rank owns. */
 typedef struct weft_rank_rows {
     weft_comm *comm;        /* borrowed */
     struct weft_team *team; /* of GPUs; borrowed; NULL: the host has the lists */
     int64_t n, n_whole;     /* in this rank's list; in the whole */
-    int64_t first, n_own;   /* its own in the list */
-    int64_t *starts;        /* [ranks + 1] the rows of the whole that each rank owns */
-    int32_t *numbers;       /* [n] in the whole, ascending */
+    int64_t n_own;
+    int32_t *own;     /* [n_own] its own in the list, ascending */
+    int32_t *numbers; /* [n] in the whole, ascending */
+    /* rows in the order of ranks, each with its own: rank r has starts[r] to starts[r + 1], and row i is order[i] of the whole;
+     * NULL: i */
+    int64_t *starts; /* [ranks + 1] */
+    int32_t *order;  /* [n_whole] */
 } weft_rank_rows;
 /** All ranks call this and what follows.
  *  layout  of the rows
  *  out     caller's, also after an error; weft_rank_rows_clear
- *  Errors  WEFT_ERROR_INTERNAL (own rows are not consecutive), _MEMORY, those of weft_comm_exchange */
+ *  Errors  WEFT_ERROR_MEMORY, those of weft_comm_exchange */
 weft_status weft_rank_rows_make(weft_device *device, weft_layout *layout, weft_rank_rows *out,
                                 weft_error *error);
 void weft_rank_rows_clear(weft_rank_rows *rows);
+/** The items of all rows of the whole, in their order.
+ *  list    [n] items of this rank's list; own ones count
+ *  out     [n_whole] */
+weft_status weft_rank_collect(const weft_rank_rows *rows, const void *list, size_t size, void *out,
+                              weft_error *error);
 /** The dofs of an operator, of all ranks.
  *  Errors  those of weft_comm_sum */
 weft_status weft_rank_dofs(const weft_operator *op, int64_t *out, weft_error *error);
@@ -93,8 +102,8 @@ typedef struct weft_level_part {
     /* brought up to date: arguments of products, the residual that is restricted, the solution that is interpolated */
     weft_layout *product, *residual, *solution;
     weft_layout
-        *all;      /* right-hand side of the first level that each rank computes; otherwise NULL */
-    int64_t first; /* of the finest level: the first own row in the list */
+        *all;     /* right-hand side of the first level that each rank computes; otherwise NULL */
+    int32_t *own; /* of the finest level: [n_own] own rows in the list; otherwise NULL */
 } weft_level_part;
 void weft_level_part_free(weft_level_part **part);
 

@@ -271,8 +271,7 @@ static weft_status collect_volumes(weft_block_analysis *a, int number, const dou
     if (!own)
         TRY(weft_out_of_memory(error, "the blocks of a preconditioner"));
     TRY(add_volumes(block, table, own, error));
-    TRY(weft_rank_gather(rows->comm, own + rows->first, sizeof *own, rows->starts,
-                         a->volumes + block->first, error));
+    TRY(weft_rank_collect(rows, own, sizeof *own, a->volumes + block->first, error));
 done:
     free(own);
     return status;

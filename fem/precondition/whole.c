@@ -13,24 +13,20 @@ static weft_status no_memory(weft_error *error) {
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 void weft_rank_rows_clear(weft_rank_rows *rows) {
-    free(rows->starts);
+    free(rows->own);
     free(rows->numbers);
+    free(rows->starts);
+    free(rows->order);
     *rows = (weft_rank_rows){0};
 }
 
-/* Own rows have consecutive numbers in the whole: elements are numbered in the order of their vertices. */
 static weft_status find_own(const unsigned char *owned, weft_rank_rows *rows, weft_error *error) {
-    int64_t k = 0;
-    while (k < rows->n && !owned[k])
-        ++k;
-    rows->first = k;
-    while (k < rows->n && owned[k])
-        ++k;
-    rows->n_own = k - rows->first;
-    for (; k < rows->n; ++k)
+    rows->own = malloc((size_t)rows->n * sizeof *rows->own + 1);
+    if (!rows->own)
+        return no_memory(error);
+    for (int64_t k = 0; k < rows->n; ++k)
         if (owned[k])
-            return weft_error_set(error, WEFT_ERROR_INTERNAL,
-                                  "the rows of a rank are not consecutive");
+            rows->own[rows->n_own++] = (int32_t)k;
     return WEFT_OK;
 }
 
@@ -48,16 +44,15 @@ static weft_status find_starts(weft_rank_rows *rows, weft_error *error) {
 }
 
 /* Owners tell the numbers of the rows that others have as copies. */
-static weft_status find_numbers(weft_device *device, weft_layout *layout, weft_rank_rows *rows,
+static weft_status tell_numbers(weft_device *device, weft_layout *layout, weft_rank_rows *rows,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     weft_memory *list = NULL;
-    rows->numbers = malloc((size_t)rows->n * sizeof *rows->numbers + 1);
     double *numbers = calloc((size_t)rows->n + 1, sizeof *numbers);
-    if (!rows->numbers || !numbers)
+    if (!numbers)
         TRY(no_memory(error));
     for (int64_t k = 0; k < rows->n_own; ++k)
-        numbers[rows->first + k] = (double)(rows->starts[weft_comm_rank(rows->comm)] + k);
+        numbers[rows->own[k]] = (double)(rows->starts[weft_comm_rank(rows->comm)] + k);
     TRY(weft_memory_make(device, (size_t)rows->n * sizeof *numbers, &list, error));
     TRY(weft_memory_write(list, 0, numbers, (size_t)rows->n * sizeof *numbers, error));
     TRY(weft_layout_update(layout, list, error));
@@ -70,16 +65,70 @@ done:
     return status;
 }
 
+/* The numbers of all ranks' own rows. */
+static weft_status find_order(weft_rank_rows *rows, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int32_t *own = malloc((size_t)rows->n_own * sizeof *own + 1);
+    rows->order = malloc((size_t)rows->n_whole * sizeof *rows->order + 1);
+    if (!own || !rows->order)
+        TRY(no_memory(error));
+    for (int64_t k = 0; k < rows->n_own; ++k)
+        own[k] = rows->numbers[rows->own[k]];
+    TRY(weft_rank_gather(rows->comm, own, sizeof *own, rows->starts, rows->order, error));
+done:
+    free(own);
+    return status;
+}
+
+static bool is_ascending(const weft_rank_rows *rows) {
+    for (int64_t i = 0; i < rows->n_whole; ++i)
+        if (rows->order[i] != i)
+            return false;
+    return true;
+}
+
 weft_status weft_rank_rows_make(weft_device *device, weft_layout *layout, weft_rank_rows *out,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
+    const int32_t *numbers = weft_layout_numbers(layout);
     *out = (weft_rank_rows){.comm = weft_layout_comm(layout),
                             .team = weft_layout_team(layout),
                             .n = weft_layout_dofs(layout)};
     TRY(find_own(weft_layout_owned(layout), out, error));
     TRY(find_starts(out, error));
-    TRY(find_numbers(device, layout, out, error));
+    out->numbers = malloc((size_t)out->n * sizeof *out->numbers + 1);
+    if (!out->numbers)
+        TRY(no_memory(error));
+    if (!numbers) {
+        status = tell_numbers(device, layout, out, error);
+        goto done;
+    }
+    memcpy(out->numbers, numbers, (size_t)out->n * sizeof *numbers);
+    TRY(find_order(out, error));
+    if (is_ascending(out)) {
+        free(out->order);
+        out->order = NULL;
+    }
 done:
+    return status;
+}
+
+weft_status weft_rank_collect(const weft_rank_rows *rows, const void *list, size_t size, void *out,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    char *own = malloc((size_t)rows->n_own * size + 1);
+    char *gathered = rows->order ? malloc((size_t)rows->n_whole * size + 1) : out;
+    if (!own || !gathered)
+        TRY(no_memory(error));
+    for (int64_t k = 0; k < rows->n_own; ++k)
+        memcpy(own + (size_t)k * size, (const char *)list + (size_t)rows->own[k] * size, size);
+    TRY(weft_rank_gather(rows->comm, own, size, rows->starts, gathered, error));
+    for (int64_t i = 0; rows->order && i < rows->n_whole; ++i)
+        memcpy((char *)out + (size_t)rows->order[i] * size, gathered + (size_t)i * size, size);
+done:
+    free(own);
+    if (gathered != out)
+        free(gathered);
     return status;
 }
 
@@ -110,8 +159,14 @@ static weft_status rows_of_nodes(const weft_mesh *mesh, int components, weft_ran
         out->starts[r] = part->starts[r] * components;
     for (int64_t k = 0; k < out->n; ++k)
         out->numbers[k] = (int32_t)(part->nodes[k / components] * components + k % components);
-    while (out->numbers[out->first] < out->starts[rank])
-        ++out->first;
+    out->own = malloc((size_t)out->n_own * sizeof *out->own + 1);
+    if (!out->own)
+        TRY(no_memory(error));
+    int64_t first = 0;
+    while (first < out->n && out->numbers[first] < out->starts[rank])
+        ++first;
+    for (int64_t k = 0; k < out->n_own; ++k)
+        out->own[k] = (int32_t)(first + k);
 done:
     return status;
 }
@@ -145,30 +200,71 @@ done:
 
 /* What this rank sends of its own rows. */
 typedef struct own_rows {
-    int64_t *lengths, *starts; /* of each row; [ranks + 1] entries of each rank */
+    int64_t *starts; /* [ranks + 1] entries of each rank */
     int32_t *columns;
+    double *values;
 } own_rows;
 
 static weft_status list_own(const weft_rank_rows *rows, const weft_csr *part,
                             const int32_t *columns, own_rows *own, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t first = part->row_start[rows->first];
-    const int64_t n = part->row_start[rows->first + rows->n_own] - first;
     const int size = weft_comm_size(rows->comm);
-    own->lengths = malloc((size_t)rows->n_own * sizeof *own->lengths + 1);
-    own->columns = malloc((size_t)n * sizeof *own->columns + 1);
-    own->starts = calloc((size_t)size + 1, sizeof *own->starts);
-    if (!own->lengths || !own->columns || !own->starts)
-        TRY(no_memory(error));
+    int64_t n = 0;
     for (int64_t k = 0; k < rows->n_own; ++k)
-        own->lengths[k] = part->row_start[rows->first + k + 1] - part->row_start[rows->first + k];
-    for (int64_t k = 0; k < n; ++k)
-        own->columns[k] = columns[part->columns[first + k]];
+        n += part->row_start[rows->own[k] + 1] - part->row_start[rows->own[k]];
+    own->columns = malloc((size_t)n * sizeof *own->columns + 1);
+    own->values = malloc((size_t)n * sizeof *own->values + 1);
+    own->starts = calloc((size_t)size + 1, sizeof *own->starts);
+    if (!own->columns || !own->values || !own->starts)
+        TRY(no_memory(error));
     TRY(weft_comm_gather(rows->comm, &n, sizeof n, own->starts + 1, error));
     for (int r = 0; r < size; ++r)
         own->starts[r + 1] += own->starts[r];
+    n = 0;
+    for (int64_t k = 0; k < rows->n_own; ++k)
+        for (int64_t e = part->row_start[rows->own[k]]; e < part->row_start[rows->own[k] + 1];
+             ++e) {
+            own->columns[n] = columns[part->columns[e]];
+            own->values[n++] = part->values[e];
+        }
 done:
     return status;
+}
+
+/* The start of each row of the whole, from the lengths of own ones. */
+static weft_status find_row_starts(const weft_rank_rows *rows, const weft_csr *part, weft_csr *made,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    int64_t *lengths = malloc((size_t)rows->n * sizeof *lengths + 1);
+    if (!lengths)
+        TRY(no_memory(error));
+    for (int64_t k = 0; k < rows->n; ++k)
+        lengths[k] = part->row_start[k + 1] - part->row_start[k];
+    TRY(weft_rank_collect(rows, lengths, sizeof *lengths, made->row_start + 1, error));
+    for (int64_t i = 0; i < made->n_rows; ++i)
+        made->row_start[i + 1] += made->row_start[i];
+done:
+    free(lengths);
+    return status;
+}
+
+/* Move the entries of rows in the order of ranks to their places. */
+static weft_status order_rows(const weft_rank_rows *rows, weft_csr *made, weft_error *error) {
+    weft_csr given = {.columns = made->columns, .values = made->values};
+    const size_t n = (size_t)made->row_start[made->n_rows];
+    int64_t at = 0;
+    made->columns = weft_array_make_unset(n * sizeof *made->columns);
+    made->values = weft_array_make_unset(n * sizeof *made->values);
+    const bool has_memory = made->columns && made->values;
+    for (int64_t i = 0; i < made->n_rows && has_memory; ++i) {
+        const int64_t to = made->row_start[rows->order[i]];
+        const int64_t length = made->row_start[rows->order[i] + 1] - to;
+        memcpy(made->columns + to, given.columns + at, (size_t)length * sizeof *made->columns);
+        memcpy(made->values + to, given.values + at, (size_t)length * sizeof *made->values);
+        at += length;
+    }
+    weft_csr_clear(&given);
+    return has_memory ? WEFT_OK : no_memory(error);
 }
 
 weft_status weft_whole_matrix(const weft_rank_rows *rows, const weft_csr *part,
@@ -187,19 +283,17 @@ weft_status weft_whole_matrix(const weft_rank_rows *rows, const weft_csr *part,
                       .values = weft_array_make_unset((size_t)n * sizeof(double))};
     if (!made.row_start || !made.columns || !made.values)
         TRY(no_memory(error));
-    TRY(weft_rank_gather(comm, own.lengths, sizeof *own.lengths, rows->starts, made.row_start + 1,
-                         error));
-    for (int64_t i = 0; i < made.n_rows; ++i)
-        made.row_start[i + 1] += made.row_start[i];
+    TRY(find_row_starts(rows, part, &made, error));
     TRY(weft_rank_gather(comm, own.columns, sizeof *own.columns, own.starts, made.columns, error));
-    TRY(weft_rank_gather(comm, part->values + part->row_start[rows->first], sizeof *made.values,
-                         own.starts, made.values, error));
+    TRY(weft_rank_gather(comm, own.values, sizeof *own.values, own.starts, made.values, error));
+    if (rows->order)
+        TRY(order_rows(rows, &made, error));
     *out = made;
     made = (weft_csr){0};
 done:
     weft_csr_clear(&made);
-    free(own.lengths);
     free(own.columns);
+    free(own.values);
     free(own.starts);
     return status;
 }
@@ -222,7 +316,7 @@ weft_status weft_rank_entries(const weft_rank_rows *rows, const int32_t *list, i
         TRY(no_memory(error));
     for (int64_t k = 0; k < n; ++k)
         own[list[k]] = 1;
-    TRY(weft_rank_gather(rows->comm, own + rows->first, 1, rows->starts, all, error));
+    TRY(weft_rank_collect(rows, own, 1, all, error));
     *n_out = 0;
     for (int64_t i = 0; i < rows->n_whole; ++i)
         *n_out += all[i];
@@ -238,23 +332,24 @@ done:
     return status;
 }
 
-weft_status weft_rank_points(const weft_rank_rows *rows, int components, int dimension,
-                             const double *x, double **out, weft_error *error) {
+/* Coordinates of nodes, each of which has so many rows. */
+static weft_status collect_points(const weft_rank_rows *rows, int components, int dimension,
+                                  const double *x, double **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int size = weft_comm_size(rows->comm);
-    const size_t d = (size_t)dimension;
-    int64_t *starts = calloc((size_t)size + 1, sizeof *starts);
-    if (!starts)
+    const size_t bytes = (size_t)dimension * sizeof *x;
+    char *own = malloc((size_t)rows->n * bytes + 1);
+    char *all = malloc((size_t)rows->n_whole * bytes + 1);
+    *out = malloc((size_t)(rows->n_whole / components) * bytes + 1);
+    if (!own || !all || !*out)
         TRY(no_memory(error));
-    for (int r = 0; r <= size; ++r)
-        starts[r] = rows->starts[r] / components;
-    *out = malloc((size_t)starts[size] * d * sizeof *x + 1);
-    if (!*out)
-        TRY(no_memory(error));
-    TRY(weft_rank_gather(rows->comm, x + (size_t)(rows->first / components) * d, d * sizeof *x,
-                         starts, *out, error));
+    for (int64_t k = 0; k < rows->n; ++k)
+        memcpy(own + (size_t)k * bytes, x + k / components * dimension, bytes);
+    TRY(weft_rank_collect(rows, own, bytes, all, error));
+    for (int64_t i = 0; i < rows->n_whole; i += components)
+        memcpy(*out + i / components * dimension, all + (size_t)i * bytes, bytes);
 done:
-    free(starts);
+    free(own);
+    free(all);
     return status;
 }
 
@@ -269,8 +364,8 @@ weft_status weft_whole_make(weft_device *device, const weft_preconditioner_probl
                           &out->constrained, &out->problem.n_constrained, error));
     out->problem.constrained = out->constrained;
     if (x)
-        TRY(weft_rank_points(&out->rows, weft_space_components(space),
-                             weft_space_mesh(space)->dimension, x, &out->x, error));
+        TRY(collect_points(&out->rows, weft_space_components(space),
+                           weft_space_mesh(space)->dimension, x, &out->x, error));
 done:
     return status;
 }
@@ -291,7 +386,7 @@ weft_status weft_whole_prolongation(const weft_whole *whole, weft_csr *P, weft_w
     TRY(weft_whole_matrix(&whole->rows, &part, nodes.numbers, nodes.n_whole, P, error));
     TRY(weft_rank_entries(&nodes, constrained, n_constrained, &coarse->constrained,
                           &coarse->n_constrained, error));
-    TRY(weft_rank_points(&nodes, components, mesh->dimension, mesh->x, &coarse->x, error));
+    TRY(collect_points(&nodes, components, mesh->dimension, mesh->x, &coarse->x, error));
 done:
     free(constrained);
     weft_csr_clear(&part);

@@ -20,6 +20,7 @@ struct weft_layout {
     weft_part *part; /* borrowed; NULL: of rows alone */
     int64_t n;
     unsigned char *owned; /* [n], from weft_array_make */
+    int32_t *numbers;     /* weft_layout_numbers */
     weft_memory *memory;  /* of owned */
     weft_share share;
     int n_neighbours;
@@ -96,6 +97,11 @@ static weft_status find_owners(const weft_space *space, const division *by, int3
     int32_t *owners = malloc((size_t)weft_space_nodes(space) * sizeof *owners + 1);
     if (!owners)
         TRY(no_memory(error));
+    if (weft_family_about(element->family)->is_global)
+        TRY(weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
+                              "functions that are one number for the whole mesh (Real) are not "
+                              "divided among ranks",
+                              "leave out --ranks, and mpirun"));
     if (weft_element_has_vertices(element))
         TRY(owners_by_vertices(space, by, owners, error));
     else if (!weft_element_is_shared(element))
@@ -274,6 +280,17 @@ done:
     return status;
 }
 
+static weft_status number_cells(weft_layout *layout, const weft_space *space, weft_error *error) {
+    const int64_t width =
+        (int64_t)weft_space_element(space)->n_nodes * weft_space_components(space);
+    layout->numbers = malloc((size_t)layout->n * sizeof *layout->numbers + 1);
+    if (!layout->numbers)
+        return no_memory(error);
+    for (int64_t i = 0; i < layout->n; ++i)
+        layout->numbers[i] = (int32_t)(layout->part->cells[i / width] * width + i % width);
+    return WEFT_OK;
+}
+
 weft_status weft_layout_make(const weft_space *const *spaces, int n_spaces, weft_layout **out,
                              weft_error *error) {
     weft_status status = WEFT_OK;
@@ -293,6 +310,8 @@ weft_status weft_layout_make(const weft_space *const *spaces, int n_spaces, weft
         TRY(weft_space_owners(spaces[s], &owners[s], error));
     }
     TRY(mark_owned(layout, spaces, n_spaces, owners, error));
+    if (n_spaces == 1 && !weft_element_is_shared(weft_space_element(spaces[0])))
+        TRY(number_cells(layout, spaces[0], error));
     TRY(find_neighbours(layout, error));
     TRY(make_lists(layout, spaces, n_spaces, owners, error));
     drop_strangers(layout);
@@ -322,6 +341,7 @@ void weft_layout_free(weft_layout **out) {
     free(layout->messages);
     weft_memory_free(&layout->memory);
     free(layout->owned);
+    free(layout->numbers);
     free(layout);
     *out = NULL;
 }
@@ -332,6 +352,10 @@ const weft_share *weft_layout_share(const weft_layout *layout) {
 
 const unsigned char *weft_layout_owned(const weft_layout *layout) {
     return layout->owned;
+}
+
+const int32_t *weft_layout_numbers(const weft_layout *layout) {
+    return layout->numbers;
 }
 
 weft_comm *weft_layout_comm(const weft_layout *layout) {

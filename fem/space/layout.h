@@ -28,6 +28,9 @@ struct weft_team *weft_layout_team(const weft_layout *layout);
 /** The same on the host: [dofs] 1 or 0; borrowed. */
 const unsigned char *weft_layout_owned(const weft_layout *layout);
 int64_t weft_layout_dofs(const weft_layout *layout);
+/** [dofs] the number of each in the whole, ascending, where those of a rank are scattered: of one space whose cells share no node, which are
+ *  in the order of cells. NULL: those of a rank follow each other, in the order of ranks. Borrowed. */
+const int32_t *weft_layout_numbers(const weft_layout *layout);
 /** Copy the values of other ranks' dofs from these. All ranks call it.
  *  list    [dofs] doubles
  *  Errors  those of weft_comm_exchange */

@@ -147,6 +147,28 @@ static void test_without_matrix(void **state) {
     (void)remove("ranks_blocks.ufl");
 }
 
+/* Pressures that are constant in cells, whose rows are not in the order of those of vertices; one number for the whole mesh is not
+ * divided. */
+static void test_cells(void **state) {
+    (void)state;
+    write("W = VectorElement(\"Lagrange\", triangle, 2)*FiniteElement(\"DG\", triangle, 0)\n",
+          stokes);
+    const rank_case one = {"solve",
+                           {"ranks_blocks.ufl", "--mesh", "square:5", "--refine", "1",
+                            "--preconditioner", "block", "--dirichlet", "left=0,0,free",
+                            "--dirichlet", "bottom=0,0,free", CLOSE}};
+    check(&one, "u_0 by aggregation", 3 * ITERATIONS_APART, 1e-6);
+    write("W = FiniteElement(\"Lagrange\", triangle, 1)*FiniteElement(\"Real\", triangle, 0)\n",
+          "a = inner(grad(u), grad(v))*dx + u*q*dx + p*v*dx\nL = v*ds\n");
+    const char *command[] = {
+        WEFT_BINARY_DIR "/solve", "ranks_blocks.ufl", "--mesh", "square:4", "--ranks", "2", NULL};
+    test_run run = test_program(command, NULL);
+    assert_int_equal(run.exit_code, 2);
+    assert_non_null(strstr(run.error, "one number for the whole mesh"));
+    test_run_free(&run);
+    (void)remove("ranks_blocks.ufl");
+}
+
 /* Newton's tangents are not symmetric; steps in time have a reaction. */
 static void test_flows(void **state) {
     (void)state;
@@ -195,9 +217,9 @@ static void test_factorizations(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stokes),        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_bubbles),       cmocka_unit_test(test_others),
-        cmocka_unit_test(test_flows),         cmocka_unit_test(test_without_matrix),
-        cmocka_unit_test(test_factorizations)};
+        cmocka_unit_test(test_stokes),  cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_bubbles), cmocka_unit_test(test_others),
+        cmocka_unit_test(test_flows),   cmocka_unit_test(test_without_matrix),
+        cmocka_unit_test(test_cells),   cmocka_unit_test(test_factorizations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

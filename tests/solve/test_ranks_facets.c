@@ -169,6 +169,19 @@ static void test_few_cells(void **state) {
     (void)remove("ranks_facets.ufl");
 }
 
+/* Aggregates of cells, of which a rank has those with a lowest vertex of its own: on a refined mesh they do not follow each other. */
+static void test_aggregates(void **state) {
+    (void)state;
+    char text[1000];
+    (void)snprintf(text, sizeof text, penalty, "20");
+    write("triangle", "DG", 1, text);
+    const rank_case one = {"solve",
+                           {"ranks_facets.ufl", "--mesh", "square:6", "--refine", "1",
+                            "--preconditioner", "aggregation", IN_PLANE}};
+    ranks_check(&one);
+    (void)remove("ranks_facets.ufl");
+}
+
 static void test_newton(void **state) {
     (void)state;
     write("triangle", "DG", 1,
@@ -212,7 +225,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_penalty),   cmocka_unit_test(test_upwind),
         cmocka_unit_test(test_gradients), cmocka_unit_test(test_few_cells),
-        cmocka_unit_test(test_groups),    cmocka_unit_test(test_newton),
-        cmocka_unit_test(test_time)};
+        cmocka_unit_test(test_groups),    cmocka_unit_test(test_aggregates),
+        cmocka_unit_test(test_newton),    cmocka_unit_test(test_time)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -146,6 +146,16 @@ static void test_files(void **state) {
         }
         same_files("ranks_1.csv", table);
     }
+    for (int i = 0; i < RANK_COUNTS; ++i)
+        for (int k = 0; k < 6; ++k) {
+            static const char *const others[] = {"ranks_%s_steps", "ranks_%s.pvd", "ranks_%s.csv"};
+            char path[60];
+            if (k < 3)
+                (void)snprintf(path, sizeof path, "ranks_%s_steps/%06d.vtu", rank_counts[i], k);
+            else
+                (void)snprintf(path, sizeof path, others[k - 3], rank_counts[i]);
+            (void)remove(path);
+        }
 }
 
 int main(void) {
