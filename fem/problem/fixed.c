@@ -181,21 +181,6 @@ static weft_status check_conditions(weft_problem *problem, weft_error *error) {
     return weft_problem_find_floating(problem, fields->n_constrained > 0, &n_parts, error);
 }
 
-/* GPUs of ranks do not relate dofs, nor remove motions. */
-static weft_status check_on_gpus(const weft_problem *problem, bool is_fixed, weft_error *error) {
-    const weft_limits *limits = weft_device_limits(problem->context->device);
-    const bool is_tied = problem->declared.n > 0 || problem->declared.n_loads > 0 ||
-                         problem->mesh->part->n_pieces > 1;
-    if (limits->execution != WEFT_EXECUTION_SIMT || (is_fixed && !is_tied))
-        return WEFT_OK;
-    return weft_error_refuse(
-        error, WEFT_ERROR_UNSUPPORTED,
-        is_tied ? "constraints, loads at points and meshes in several pieces are not computed on "
-                  "GPUs of ranks yet"
-                : "rigid motions are not found on GPUs of ranks yet",
-        "use ranks on the host, or one GPU");
-}
-
 /* Rigid motions, constants of pieces of a mesh and what constraints leave free are found by the first rank, with the whole; constants
  * of components by all. */
 static weft_status check_on_ranks(weft_problem *problem, weft_error *error) {
@@ -206,7 +191,6 @@ static weft_status check_on_ranks(weft_problem *problem, weft_error *error) {
     const bool may_move = c > 1 && !problem->forms.is_nonlinear && problem->system.is_symmetric &&
                           weft_element_has_vertices(weft_space_element(fields->space));
     bool given[WEFT_VALUES_MAX] = {false}, all_given = true;
-    TRY(check_on_gpus(problem, true, error));
     if (fields->n > 1) {
         TRY(weft_problem_constraints_make(problem, error));
         status = weft_nullspace_find(&problem->system, error);
@@ -224,7 +208,6 @@ static weft_status check_on_ranks(weft_problem *problem, weft_error *error) {
         given[k] = found > 0;
         all_given &= given[k];
     }
-    TRY(check_on_gpus(problem, all_given || !may_move, error));
     if (!all_given)
         status = may_move ? weft_problem_take_modes(problem, error)
                           : check_constants(problem, given, error);

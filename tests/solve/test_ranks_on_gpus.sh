@@ -59,6 +59,9 @@ a = u*v*dx + inner(grad(u), grad(v))*dx - inner(avg(grad(u)), jump(v, n))*dS - i
 L = v*dx + v*ds
 END
 try facets solve facets.ufl --mesh square:5 --probe 0.4,0.3
+try periodic poisson --mesh square:6 --source '1+x*y+x^2' --periodic left=right --dirichlet 'bottom=x*(1-x)' --probe 0.4,0.3
+try points poisson --mesh square:6 --source x --dirichlet left=0 --tie right --point-value 0.6,0.55=2 --point-load 0.3,0.7=0.5 \
+    --probe 0.4,0.3
 
 # levels of multigrid of more than 5000 rows are divided; aggregation has long lists of fine rows. Matrices of vectors and of degree 2
 # are added up in the order of cells
@@ -79,6 +82,25 @@ FAKE_CUDA_ORDER=1 run vectors-reversed solve elasticity.weft --mesh cube:4 --pre
     --neumann right=0,0,-0.1 --probe 0.4,0.3,0.2 --ranks 1 --device cuda
 pair time '--device cuda:0,cuda:1' solve heat.weft --mesh square:6 --time 0.05,0.1 --initial 'sin(3*x)*y' --neumann left=1 \
     --probe 0.4,0.3 --integral total=u
+pair tied '--ranks 3 --device cuda' poisson --mesh square:72 --preconditioner aggregation --source 'x*y-0.25' --periodic left=right \
+    --periodic bottom=top --probe 0.4,0.3
+pair body '--ranks 3 --device cuda' solve elasticity.weft --mesh square:5 --neumann left=-1,0 --neumann right=1,0 --probe 0.4,0.3
+pair component '--device cuda:0,cuda:1' solve elasticity.weft --mesh square:5 --dirichlet left=0,free --neumann right=1,0 --probe 0.4,0.3
+pair tied_time '--ranks 3 --device cuda --exchange host' solve heat.weft --mesh square:6 --time 0.05,0.1 --initial 'sin(3*x)*y' \
+    --tie top --scheme bdf2 --probe 0.4,0.3
+if [ -x "$build/weft-gmsh" ]; then
+    cat >two.geo <<'END'
+h = 0.25;
+Point(1) = {0, 0, 0, h}; Point(2) = {1, 0, 0, h}; Point(3) = {1, 1, 0, h}; Point(4) = {0, 1, 0, h};
+Point(5) = {2, 0, 0, h}; Point(6) = {3, 0, 0, h}; Point(7) = {3, 1, 0, h}; Point(8) = {2, 1, 0, h};
+Line(1) = {1, 2}; Line(2) = {2, 3}; Line(3) = {3, 4}; Line(4) = {4, 1};
+Line(5) = {5, 6}; Line(6) = {6, 7}; Line(7) = {7, 8}; Line(8) = {8, 5};
+Curve Loop(1) = {1, 2, 3, 4}; Curve Loop(2) = {5, 6, 7, 8}; Plane Surface(1) = {1}; Plane Surface(2) = {2};
+Physical Curve("a") = {4}; Physical Curve("c") = {8}; Physical Curve("d") = {6}; Physical Surface("one") = {1}; Physical Surface("two") = {2};
+END
+    pair pieces '--device cuda:0,cuda:1' solve elasticity.weft --mesh two.geo --dirichlet a=0,0 --neumann d=1,0 --neumann c=-1,0 \
+        --probe 0.4,0.3 --probe 2.5,0.5
+fi
 pair newton '--ranks 3 --device cuda' solve kirchhoff.weft --nonlinear --mesh square:4 --dirichlet left=0,0 \
     --dirichlet right=0.2,0 --probe 0.4,0.3
 cat >stokes.ufl <<'END'
