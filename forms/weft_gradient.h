@@ -17,8 +17,9 @@ extern "C" {
 typedef struct weft_gradient weft_gradient;
 
 typedef struct weft_gradient_options {
-    size_t size;            /* sizeof(weft_gradient_options) */
-    const char *functional; /* the variable of the file that holds J */
+    size_t size; /* sizeof(weft_gradient_options) */
+    /* the variable of the file that holds J; NULL: derivatives by u are given, by weft_gradient_pull_back */
+    const char *functional;
     /* what the problem was bound with; its values are read again */
     const weft_bind_options *bind;
     const weft_problem_options *solve; /* of the adjoint problem, and of projections */
@@ -37,7 +38,9 @@ typedef struct weft_gradient_of {
         problem; /* of functions like the control, for their space and for files: u is `gradient` */
     int64_t n;   /* dofs of these */
     const double *derivative; /* [n] of J with respect to each dof (the gradient in l2) */
-    const double *gradient;   /* [n] g with (g, q) = dJ/dm q for all q of the space (that in L2) */
+    /* [n] g with (g, q) = dJ/dm q for all q of the space (that in L2), by
+     * weft_gradient_project; else NULL */
+    const double *gradient;
     /* of a Constant, and of a coefficient in Real: the derivative with respect to its components. The lists are then about the
      * same control as a function that is constant in each cell. 0: it is a function */
     int n_numbers;
@@ -58,6 +61,11 @@ void weft_gradient_free(weft_gradient **gradient);
  *  set before is no longer true.
  *  Errors  those of weft_problem_solve */
 weft_status weft_gradient_update(weft_gradient *gradient, weft_error *error);
+/** Of a gradient without a functional: compute the adjoint state and the derivatives of controls for these derivatives by u.
+ *  cotangent  [weft_problem_dofs], copied
+ *  Errors     WEFT_ERROR_USAGE: there is a functional; those of weft_problem_solve */
+weft_status weft_gradient_pull_back(weft_gradient *gradient, const double *cotangent,
+                                    weft_error *error);
 /** J of the solution. */
 double weft_gradient_value(const weft_gradient *gradient);
 /** How the adjoint problem was solved; J's derivatives are wrong where it has not converged. Borrowed. */
@@ -69,6 +77,9 @@ const double *weft_gradient_adjoint(const weft_gradient *gradient);
  *           solvers' tolerances, where nothing is prescribed
  *  Errors   WEFT_ERROR_USAGE: no such name; those of weft_ufl_bind and weft_problem_solve */
 weft_status weft_gradient_control(weft_gradient *gradient, const char *control,
+                                  weft_gradient_of *out, weft_error *error);
+/** The same with the gradient in L2, for which a system with the mass matrix of the control's space is solved. */
+weft_status weft_gradient_project(weft_gradient *gradient, const char *control,
                                   weft_gradient_of *out, weft_error *error);
 
 #ifdef __cplusplus

@@ -47,7 +47,7 @@ static weft_status add_control(solve *run, char *name, weft_error *error) {
     solve_control *control = &gradient->list[gradient->n++];
     *control = (solve_control){.name = name};
     name = NULL;
-    TRY(weft_gradient_control(gradient->made, control->name, &control->of, error));
+    TRY(weft_gradient_project(gradient->made, control->name, &control->of, error));
     describe(control);
     if (!run->options->run.output || control->of.n_numbers > 0)
         goto done;

@@ -269,6 +269,19 @@ static void advise_load(const weft_problem *problem) {
                  is_form ? "form L" : "vector b", is_form ? "L = f*v*dx" : "b[dofs] += ...;");
 }
 
+static weft_status apply_more(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = problem->fields.n_dofs;
+    if (!problem->more_load)
+        goto done;
+    TRY(weft_vector_pull(problem->system.b, problem->system.b_values, n, error));
+    for (int64_t i = 0; i < n; ++i)
+        problem->system.b_values[i] += problem->more_load[i];
+    TRY(weft_vector_push(problem->system.b, problem->system.b_values, n, error));
+done:
+    return status;
+}
+
 weft_status weft_problem_load_make(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     const bool is_nonlinear = problem->forms.is_nonlinear;
@@ -285,6 +298,7 @@ weft_status weft_problem_load_make(weft_problem *problem, weft_error *error) {
     if (is_nonlinear)
         goto done;
     TRY(weft_problem_point_loads_apply(problem, error));
+    TRY(apply_more(problem, error));
     advise_load(problem);
 done:
     return status;

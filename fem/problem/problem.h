@@ -81,6 +81,8 @@ struct weft_problem {
     weft_declared declared;        /* constraints and loads at points */
     weft_point_loads *point_loads; /* NULL: none */
     weft_assembled system;
+    const double
+        *more_load; /* [n_dofs] added to the load of a linear problem; borrowed; NULL: nothing */
     weft_problem_steps steps;
     weft_stated stated;
     weft_problem_newton_report newton;
@@ -149,6 +151,13 @@ weft_status weft_problem_load_make(weft_problem *problem, weft_error *error);
 /** Give a problem on the same mesh the conditions and constraints of another, with values of zero and without fluxes, and its levels.
  *  from  its strings must outlive the problem */
 weft_status weft_problem_hold(weft_problem *problem, const weft_problem *from, weft_error *error);
+/** Is the solved problem linear, with a symmetric matrix that fixes u by itself, so that it is its own adjoint? */
+bool weft_problem_is_self_adjoint(const weft_problem *problem);
+/** Solve A v = load once more, with v = 0 where u is prescribed, by the same preconditioner; u stays.
+ *  load, out  [n_dofs] on the host
+ *  result     without a history */
+weft_status weft_problem_solve_again(weft_problem *problem, const double *load, double *out,
+                                     weft_cg_result *result, weft_error *error);
 /** Compute the load of a linear problem alone, for no prescribed values but zero.
  *  out  [n_dofs] on the host */
 weft_status weft_problem_load_alone(weft_problem *problem, double *out, weft_error *error);

@@ -115,3 +115,44 @@ weft_status weft_problem_solve_system(weft_problem *problem, weft_error *error) 
 done:
     return status;
 }
+
+bool weft_problem_is_self_adjoint(const weft_problem *problem) {
+    const weft_assembled *system = &problem->system;
+    return !problem->forms.is_nonlinear && system->op && system->is_symmetric &&
+           system->linear.cg.outcome == WEFT_CG_CONVERGED && problem->declared.n == 0 &&
+           !system->reduction && !system->rest && system->open.n == 0 &&
+           !system->linear.project_mean && !problem->mesh->part;
+}
+
+weft_status weft_problem_solve_again(weft_problem *problem, const double *load, double *out,
+                                     weft_cg_result *result, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_linear *linear = &problem->system.linear;
+    const int64_t n = problem->fields.n_dofs;
+    const weft_system system = weft_problem_system(problem);
+    weft_cg_options options = weft_linear_options(linear, &system);
+    const weft_cg_result kept = linear->cg;
+    double *b = malloc((size_t)n * sizeof *b + 1), *u = malloc((size_t)n * sizeof *u + 1);
+    linear->cg = (weft_cg_result){0};
+    if (!b || !u)
+        TRY(weft_out_of_memory(error, "a second solve"));
+    options.method = linear->choice.method;
+    options.restart = linear->choice.restart;
+    TRY(weft_problem_more_make(problem, error));
+    TRY(weft_vector_pull(system.b, b, n, error));
+    TRY(weft_vector_pull(system.u, u, n, error));
+    TRY(weft_vector_push(system.b, load, n, error));
+    TRY(weft_memory_zero(system.u, error));
+    TRY(weft_linear_repeat(linear, &system, NULL, &options, problem->system.scratch, error));
+    TRY(weft_vector_pull(system.u, out, n, error));
+    TRY(weft_vector_push(system.b, b, n, error));
+    TRY(weft_vector_push(system.u, u, n, error));
+    *result = linear->cg;
+    result->history = NULL;
+done:
+    free(linear->cg.history);
+    linear->cg = kept;
+    free(b);
+    free(u);
+    return status;
+}

@@ -29,8 +29,11 @@ typedef struct derived {
 struct weft_gradient {
     weft_problem *problem; /* borrowed */
     weft_gradient_options options;
-    weft_memory *states[2]; /* u and the adjoint state, which derived problems read */
-    derived *functional, *adjoint;
+    weft_memory *states[2];        /* u and the adjoint state, which derived problems read */
+    derived *functional, *adjoint; /* functional NULL: derivatives by u are given */
+    double *cotangent;             /* [dofs], malloc'd: these */
+    double *lambda;                /* [dofs], malloc'd: the adjoint state */
+    weft_cg_result again;          /* where the problem is its own adjoint */
     double value;
     weft_problem_report report; /* of the adjoint problem */
     derived *controls;          /* the last one first */
@@ -66,6 +69,8 @@ void weft_gradient_free(weft_gradient **out) {
     derived_free(&g->adjoint);
     for (int i = 0; i < 2; ++i)
         weft_memory_free(&g->states[i]);
+    free(g->cotangent);
+    free(g->lambda);
     free(g);
     *out = NULL;
 }
@@ -185,15 +190,12 @@ done:
 /* The derivative and the gradient of a control. */
 static weft_status compute_control(const weft_gradient *g, derived *d, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_problem_report report;
     weft_gradient_of *of = &d->of;
     TRY(compute_load(d, error));
-    TRY(weft_problem_solve(d->problem, g->options.solve, &report, error));
-    *of = (weft_gradient_of){.problem = d->problem,
-                             .n = weft_problem_dofs(d->problem),
-                             .derivative = d->derivative,
-                             .gradient = weft_problem_values(d->problem),
-                             .outcome = report.result->outcome};
+    for (int64_t i = 0; d->what.is_state && g->cotangent && i < weft_problem_dofs(d->problem); ++i)
+        d->derivative[i] += g->cotangent[i];
+    *of = (weft_gradient_of){
+        .problem = d->problem, .n = weft_problem_dofs(d->problem), .derivative = d->derivative};
     if (!d->what.is_number)
         goto done;
     of->n_numbers = d->problem->fields.n_values;
@@ -203,16 +205,68 @@ done:
     return status;
 }
 
+/* By the matrix and the preconditioner that the problem has. */
+static weft_status solve_again(weft_gradient *g, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_problem *problem = g->problem;
+    TRY(weft_problem_load_alone(g->adjoint->problem, g->lambda, error));
+    TRY(weft_problem_solve_again(problem, g->lambda, g->lambda, &g->again, error));
+    g->report = (weft_problem_report){.choice = &problem->system.linear.choice,
+                                      .result = &g->again,
+                                      .asymmetry = problem->system.asymmetry};
+done:
+    return status;
+}
+
+/* Solve the adjoint problem, and compute what is known of controls again. */
+static weft_status compute_adjoint(weft_gradient *g, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_problem *adjoint = g->adjoint->problem;
+    const int64_t n = weft_problem_dofs(g->problem);
+    if (!g->lambda)
+        g->lambda = malloc((size_t)n * sizeof *g->lambda + 1);
+    if (!g->lambda)
+        TRY(weft_out_of_memory(error, "a gradient"));
+    if (weft_problem_is_self_adjoint(g->problem)) {
+        TRY(solve_again(g, error));
+    } else {
+        TRY(weft_problem_solve(adjoint, g->options.solve, &g->report, error));
+        memcpy(g->lambda, weft_problem_values(adjoint), (size_t)n * sizeof *g->lambda);
+    }
+    TRY(weft_vector_push(g->states[ADJOINT], g->lambda, n, error));
+    for (derived *d = g->controls; d; d = d->next)
+        TRY(compute_control(g, d, error));
+done:
+    return status;
+}
+
 weft_status weft_gradient_update(weft_gradient *g, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t bytes = (size_t)weft_problem_dofs(g->problem) * sizeof(double);
     TRY(weft_memory_copy(g->states[STATE], g->problem->system.u, bytes, error));
+    if (!g->functional)
+        goto done;
     TRY(compute_load(g->functional, error));
     g->value = weft_sum(g->functional->derivative, weft_problem_dofs(g->functional->problem));
-    TRY(weft_problem_solve(g->adjoint->problem, g->options.solve, &g->report, error));
-    TRY(weft_memory_copy(g->states[ADJOINT], g->adjoint->problem->system.u, bytes, error));
-    for (derived *d = g->controls; d; d = d->next)
-        TRY(compute_control(g, d, error));
+    TRY(compute_adjoint(g, error));
+done:
+    return status;
+}
+
+weft_status weft_gradient_pull_back(weft_gradient *g, const double *cotangent, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)weft_problem_dofs(g->problem) * sizeof(double);
+    if (g->functional)
+        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE,
+                              "the derivatives by u are those of a functional",
+                              "make a gradient without one"));
+    if (!g->cotangent)
+        g->cotangent = malloc(bytes + 1);
+    if (!g->cotangent)
+        TRY(weft_out_of_memory(error, "a gradient"));
+    memcpy(g->cotangent, cotangent, bytes);
+    g->adjoint->problem->more_load = g->cotangent;
+    TRY(compute_adjoint(g, error));
 done:
     return status;
 }
@@ -230,7 +284,8 @@ weft_status weft_gradient_make(weft_problem *problem, const weft_gradient_option
     g->options = *options;
     for (int i = 0; i < 2; ++i)
         TRY(weft_memory_make(problem->context->device, bytes, &g->states[i], error));
-    TRY(derive(g, UFL_VALUE, NULL, &g->functional, error));
+    if (options->functional)
+        TRY(derive(g, UFL_VALUE, NULL, &g->functional, error));
     TRY(derive(g, UFL_ADJOINT, NULL, &g->adjoint, error));
     TRY(weft_gradient_update(g, error));
     *out = g;
@@ -249,19 +304,27 @@ const weft_problem_report *weft_gradient_report(const weft_gradient *gradient) {
 }
 
 const double *weft_gradient_adjoint(const weft_gradient *gradient) {
-    return weft_problem_values(gradient->adjoint->problem);
+    return gradient->lambda;
 }
 
 static bool is_of(const derived *d, const char *control) {
     return control ? d->control && strcmp(d->control, control) == 0 : !d->control;
 }
 
+static derived *find(const weft_gradient *g, const char *control) {
+    derived *d = g->controls;
+    while (d && !is_of(d, control))
+        d = d->next;
+    return d;
+}
+
 weft_status weft_gradient_control(weft_gradient *g, const char *control, weft_gradient_of *out,
                                   weft_error *error) {
     weft_status status = WEFT_OK;
-    derived *made = NULL, *d = g->controls;
-    while (d && !is_of(d, control))
-        d = d->next;
+    derived *made = NULL, *d = find(g, control);
+    if (!g->functional && !g->cotangent)
+        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE, "there are no derivatives by u yet",
+                              "call weft_gradient_pull_back first"));
     if (!d) {
         TRY(derive(g, UFL_GRADIENT, control, &made, error));
         TRY(compute_control(g, made, error));
@@ -272,5 +335,22 @@ weft_status weft_gradient_control(weft_gradient *g, const char *control, weft_gr
     *out = d->of;
 done:
     derived_free(&made);
+    return status;
+}
+
+weft_status weft_gradient_project(weft_gradient *g, const char *control, weft_gradient_of *out,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_problem_report report;
+    TRY(weft_gradient_control(g, control, out, error));
+    derived *d = find(g, control);
+    if (d->of.gradient)
+        goto done;
+    d->problem->more_load = d->what.is_state ? g->cotangent : NULL;
+    TRY(weft_problem_solve(d->problem, g->options.solve, &report, error));
+    d->of.gradient = weft_problem_values(d->problem);
+    d->of.outcome = report.result->outcome;
+    *out = d->of;
+done:
     return status;
 }

@@ -81,13 +81,13 @@ typedef enum ufl_role {
 } ufl_role;
 typedef struct ufl_sensitivity {
     ufl_role role;
-    const char *functional; /* the name of a form without arguments */
+    const char *functional; /* the name of a form without arguments; NULL: J = 0 */
     const char *
         control; /* of a gradient: a coefficient or constant; NULL or "u": u, for its prescribed values */
     /* results, borrowed: names of inputs; is the control one number (or tensor) for the whole mesh? Then functions are constant
      * in each cell, and the derivative is the sum of the load's entries */
     const char *state, *adjoint;
-    bool is_number;
+    bool is_number, is_state;
 } ufl_sensitivity;
 /** Read a file again, as one of these problems in place of its own.
  *  out     weft_ufl_free; weft_ufl_problem_of is the problem

@@ -55,6 +55,8 @@ static const ufl_form *find_functional(sensitivity *s, const char *name) {
     const ufl_node **arguments = NULL;
     const ufl_form *found = NULL;
     const char *others = "";
+    if (!name)
+        return ufl_form_make(&ufl->graph, NULL, 0);
     for (int i = 0; i < module->n_variables; ++i) {
         const ufl_export *variable = &module->variables[i];
         const int n = ufl_form_terminals(&ufl->graph, variable->form, UFL_ARGUMENT, &arguments);
@@ -108,8 +110,8 @@ static const ufl_node *find_state(sensitivity *s, const ufl_prepared *J, const c
         found = one;
         ++n;
     }
-    if (n == 1)
-        return found;
+    if (n == 1 || !name)
+        return n == 1 ? found : ufl_coefficient(&s->ufl->graph, space, -1);
     s->ufl->context.place = J->form.place;
     ufl_fail(&s->ufl->context, WEFT_ERROR_INPUT,
              n == 0 ? "the functional %s has no coefficient that stands for the solution"
@@ -288,6 +290,7 @@ static bool make_gradient(sensitivity *s, ufl_sensitivity *what) {
     if (!control)
         return false;
     what->is_number = is_number(control);
+    what->is_state = control == s->state;
     const ufl_space *space =
         what->is_number ? constant_space(ufl, s->problem->matrix->arguments[0]->space->mesh,
                                          control->shape, control->rank)

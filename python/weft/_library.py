@@ -211,6 +211,8 @@ _STATUS: dict[str, list[Any]] = {
     "weft_script_bind": [c_char_p, POINTER(s.weft_mesh), POINTER(s.weft_bind_options), _P],
     "weft_gradient_make": [_P, POINTER(s.weft_gradient_options), POINTER(_P)],
     "weft_gradient_update": [_P],
+    "weft_gradient_pull_back": [_P, POINTER(c_double)],
+    "weft_gradient_project": [_P, c_char_p, POINTER(s.weft_gradient_of)],
     "weft_gradient_control": [_P, c_char_p, POINTER(s.weft_gradient_of)],
     "weft_comm_threads_make": [c_int, POINTER(_P)],
     "weft_comm_mpi_make": [POINTER(s.weft_mpi_given), POINTER(s.weft_monitor), POINTER(_P)],

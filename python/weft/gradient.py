@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctypes import POINTER, byref, c_void_p, pointer
+from ctypes import POINTER, byref, c_double, c_void_p, pointer
 from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence, Union
 
 from . import _structures as s
@@ -70,7 +70,8 @@ def _of(handle: Handle, control: Optional[str], norm: str) -> Any:
     import numpy
 
     of, spaces = s.weft_gradient_of(), POINTER(c_void_p)()
-    lib.weft_gradient_control(handle.pointer, encode(control), byref(of))
+    take = lib.weft_gradient_project if norm == "L2" else lib.weft_gradient_control
+    take(handle.pointer, encode(control), byref(of))
     if of.n_numbers:
         numbers = [of.numbers[i] for i in range(of.n_numbers)]
         return numbers[0] if len(numbers) == 1 else numpy.array(numbers)
@@ -86,9 +87,9 @@ class Gradients:
 
     def __init__(self, problem: Problem, handle: Handle, binding: s.weft_bind_options) -> None:
         self._problem, self._handle, self._binding = problem, handle, binding
-        self._made: dict[str, tuple[Handle, Any]] = {}
+        self._made: dict[Optional[str], tuple[Handle, Any]] = {}
 
-    def _of(self, functional: str) -> Handle:
+    def _of(self, functional: Optional[str]) -> Handle:
         made, of = self._made.get(functional, (None, None))
         if made is None:
             options = s.weft_gradient_options(functional=encode(functional), bind=pointer(self._binding),
@@ -105,3 +106,13 @@ class Gradients:
             raise UsageError("norm is %r: expected 'L2' or 'l2'" % (norm,), "usage")
         controls = [wrt] if wrt is None or isinstance(wrt, str) else list(wrt)
         return Gradient(self._problem, self._of(functional), functional, controls, norm)
+
+    def pull_back(self, cotangent: Any, wrt: Sequence[Optional[str]]) -> dict[Optional[str], Any]:
+        import numpy
+
+        handle = self._of(None)
+        values = numpy.ascontiguousarray(cotangent, dtype="float64").reshape(-1)
+        if len(values) != self._problem.n_dofs:
+            raise UsageError("the cotangent has %d values, expected %d" % (len(values), self._problem.n_dofs), "usage")
+        lib.weft_gradient_pull_back(handle.pointer, values.ctypes.data_as(POINTER(c_double)))
+        return {control: _of(handle, control, "l2") for control in wrt}

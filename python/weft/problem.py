@@ -299,6 +299,18 @@ class Problem(Results):
         norm        of functions: "L2", the function g with (g, q) = dJ q, or "l2", the derivatives by dof. Those of constants
                     are numbers, those of prescribed values are by dof of u
         """
+        return self._all_gradients().take(functional, wrt, norm)
+
+    def pull_back(self, cotangent: Any, wrt: Sequence[Optional[str]]) -> dict[Optional[str], Any]:
+        """The derivatives of a number that the caller computes from the solution.
+
+        cotangent  its derivatives with respect to the values of u, in their shape
+        wrt        coefficients and constants; None: the values of Dirichlet conditions
+        Returns    for each a number or a vector of a constant, or the derivatives by dof
+        """
+        return self._all_gradients().pull_back(self.device.to_numpy(cotangent), wrt)
+
+    def _all_gradients(self) -> Gradients:
         if self._ranks:
             raise UnsupportedError("gradients are not computed on several ranks\nhint: make a problem without ranks", "unsupported")
         if self._handle is None or self._u is None or self._in_time:
@@ -307,7 +319,7 @@ class Problem(Results):
             raise UsageError("gradients are those of form files, and %s is a script" % self._binding.name, "usage")
         if self._gradients is None:
             self._gradients = Gradients(self, self._handle, self._binding.bound)
-        return self._gradients.take(functional, wrt, norm)
+        return self._gradients
 
     def _set_initial(self, initial: Any) -> None:
         assert self._handle is not None
