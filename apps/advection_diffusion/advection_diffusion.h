@@ -14,6 +14,7 @@
 
 #include "apps/common/history.h"
 #include "apps/common/in_time.h"
+#include "apps/common/ranks.h"
 #include "fem/problem/state.h"
 
 /* ---- options (apps/advection_diffusion/options.c, apps/advection_diffusion/texts.c) ---------- */
@@ -59,10 +60,25 @@ typedef struct ad_record {
     double *probes; /* [n_probes], NaN outside */
 } ad_record;
 
+/** The part of the mesh that a rank steps on, while the first one measures and writes on the whole. */
+typedef struct ad_part {
+    weft_comm *comm; /* borrowed; NULL: there is one rank, and no part */
+    weft_context context;
+    weft_mesh *mesh;
+    weft_data *data;
+    weft_space *space;
+    weft_memory *T; /* of the whole, on the first rank */
+} ad_part;
+
 /** Everything of one run, in the order in which it is made. Free with ad_clear. */
-typedef struct ad_run {
+typedef struct ad_run ad_run;
+struct ad_run {
     const ad_options *options; /* borrowed */
     app_run base;
+    ad_part part;
+    ad_run *first; /* of the rank that runs in the calling thread */
+    int n_ranks;   /* 0: the mesh was not divided */
+    const char *rank_kind;
     double *values;       /* [n_nodes] T as last copied to the host */
     int64_t *probe_cells; /* [n_probes], -1: outside */
     double (*probe_weights)[4];
@@ -81,7 +97,20 @@ typedef struct ad_run {
     int stopped;        /* the signal that requested the stop, or 0 */
     ad_record *records;
     int n_records;
-} ad_run;
+};
+
+/** Does this rank measure, write and print? */
+bool ad_is_first(const ad_run *run);
+/** Take the part of the mesh, where there are ranks. (apps/advection_diffusion/ranks.c) */
+weft_status ad_part_take(ad_run *run, weft_error *error);
+void ad_part_clear(ad_run *run);
+/** What the stepper computes with: the part, or the whole. */
+weft_context *ad_context(ad_run *run);
+const weft_mesh *ad_mesh(const ad_run *run);
+/** T on the device, of the whole mesh. */
+weft_memory *ad_field(const ad_run *run);
+/** Take the present T to it and to run->values; all ranks call it. */
+weft_status ad_pull(ad_run *run, weft_error *error);
 
 void ad_clear(ad_run *run);
 

@@ -1,6 +1,7 @@
 /* Writes the time series of T, and writes and reads checkpoints. */
 #include "apps/advection_diffusion/advection_diffusion.h"
 #include "core/weft_core.h"
+#include "fem/time/ranks.h"
 #include "fem/weft_fem.h"
 
 #include <inttypes.h>
@@ -78,7 +79,7 @@ static void write_problem(const ad_run *run, weft_text *out) {
 weft_status ad_series_open(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text problem = {0};
-    if (!run->options->run.output)
+    if (!run->options->run.output || !ad_is_first(run))
         goto done;
     weft_series_options options = ad_series_options(run);
     write_problem(run, &problem);
@@ -94,7 +95,10 @@ done:
 }
 
 static weft_state state_of(const ad_run *run) {
-    weft_state state = {.step = run->state.step, .n_dofs = run->base.mesh->n_nodes};
+    weft_state state = {.step = run->state.step,
+                        .n_dofs = run->base.mesh->n_nodes,
+                        .divided = weft_advection_diffusion_divided(run->stepper),
+                        .spaces = ad_is_first(run) ? run->base.problem->fields.spaces : NULL};
     write_problem(run, &state.problem);
     state.n = weft_advection_diffusion_lists(run->stepper, state.names, state.memories);
     return state;

@@ -31,8 +31,7 @@ static void bind_coefficients(ad_run *run) {
 
 weft_status ad_derive_make(ad_run *run, weft_error *error) {
     bind_coefficients(run);
-    const weft_derive_problem settings = {
-        .u = weft_advection_diffusion_field(run->stepper), .solution = "T", .in_time = true};
+    const weft_derive_problem settings = {.u = ad_field(run), .solution = "T", .in_time = true};
     return app_run_derive_make(&run->base, &settings, error);
 }
 
@@ -48,9 +47,8 @@ weft_status ad_history_add(ad_run *run, weft_error *error) {
     probes = calloc((size_t)n + 1, sizeof *probes);
     if (!probes)
         TRY(weft_out_of_memory(error, NULL));
-    if (n > 0)
-        TRY(weft_memory_read(weft_advection_diffusion_field(run->stepper), 0, run->values,
-                             (size_t)run->base.mesh->n_nodes * sizeof *run->values, error));
+    if (n > 0 && !run->part.comm)
+        TRY(ad_pull(run, error));
     for (int i = 0; i < n; ++i)
         probes[i] = ad_probe_value(run, i);
     if (run->base.derive)

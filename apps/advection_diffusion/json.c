@@ -25,6 +25,9 @@ static bool set_plan(json_t *root, const ad_run *run) {
                                         : "once")) &&
            app_json_set(root, "dt", app_json_real(options->dt)) &&
            app_json_set(root, "theta", app_json_real(options->theta)) &&
+           (run->n_ranks == 0 || app_json_set(root, "ranks",
+                                              json_pack("{s:i, s:s}", "number", run->n_ranks,
+                                                        "kind", run->rank_kind))) &&
            app_json_set(root, "cfl", app_json_real(run->limits.cfl)) &&
            app_json_set(root, "cfl_limit", app_json_real(run->limits.cfl_limit));
 }

@@ -14,17 +14,23 @@ static weft_status solve(ad_run *run, weft_error *error) {
     ad_problem_set(run);
     run->base.work = ad_work(run);
     TRY(app_run_open(&run->base, error));
-    TRY(ad_check(run, error));
+    if (ad_is_first(run))
+        TRY(ad_check(run, error));
     TRY(app_run_mesh_make(&run->base, error));
+    TRY(ad_part_take(run, error));
     const double start = weft_context_clock(&run->base.context);
     TRY(ad_dofs_make(run, error));
-    TRY(ad_state(run, error));
+    if (ad_is_first(run))
+        TRY(ad_state(run, error));
     TRY(ad_coefficients_check(run, error));
     TRY(ad_stepper_make(run, error));
     TRY(ad_restart(run, error));
-    TRY(ad_derive_make(run, error));
+    if (ad_is_first(run))
+        TRY(ad_derive_make(run, error));
     run->base.seconds.assembly = weft_context_clock(&run->base.context) - start;
     TRY(run->base.is_null ? ad_plan_print(run, error) : ad_solve(run, error));
+    if (!ad_is_first(run))
+        goto done;
     if (run->base.derive)
         TRY(weft_derive_run(run->base.derive, run->state.t, error));
     app_run_finish(&run->base);
@@ -46,7 +52,28 @@ void ad_clear(ad_run *run) {
     free(run->probe_cells);
     free(run->probe_weights);
     free(run->values);
+    ad_part_clear(run);
     app_run_clear(&run->base);
+}
+
+/* An app_rank_steps of a run that has made nothing yet. */
+static weft_status run_rank(void *user, weft_comm *comm, const weft_monitor *monitor,
+                            weft_error *error) {
+    const ad_run *given = user;
+    ad_run *run = given->first, own;
+    if (monitor) {
+        own = *given;
+        own.base.monitor = monitor;
+        run = &own;
+    }
+    run->part.comm = comm;
+    if (comm)
+        weft_comm_device(comm, run->options->run.device, run->base.device_name,
+                         sizeof run->base.device_name);
+    const weft_status status = solve(run, error);
+    if (monitor)
+        ad_clear(&own);
+    return status;
 }
 
 /* A failed solve is not an error of the program, but the exit code reports it. */
@@ -95,22 +122,34 @@ int main(int argc, char **argv) {
     weft_error error = {0};
     ad_options options = {0};
     app_messages messages = {0};
+    const weft_processes launch = weft_processes_find();
+    weft_comm *processes = NULL;
+    bool is_common = true;
     ad_run run = {.options = &options,
                   .base = {.options = &options.run, .monitor = &messages.monitor},
                   .limits = {NAN, NAN, INFINITY}};
     app_ensure_standard_streams();
     TRY(app_messages_make(&messages, "advection_diffusion", stderr, APP_NORMAL, &error));
     TRY(ad_options_read(argc, argv, &options, &error));
-    TRY(app_ranks_refuse("advection_diffusion", &error));
     TRY(weft_problem_resume_choices(options.files.resume, &options.run.solver, &error));
-    TRY(app_messages_make(&messages, "advection_diffusion", stderr, options.run.verbosity, &error));
-    TRY(solve(&run, &error));
+    TRY(app_messages_make(&messages, "advection_diffusion", stderr,
+                          launch.rank > 0 ? APP_QUIET : options.run.verbosity, &error));
+    TRY(app_ranks_check(&options.run, &launch, &error));
+    is_common = false;
+    if (launch.size > 1)
+        TRY(weft_comm_mpi_make(NULL, &messages.monitor, &processes, &error));
+    ad_run given = run; /* other ranks start from it, while the first one runs */
+    given.first = &run;
+    TRY(app_ranks_run(&options.run, processes, "advection_diffusion", run_rank, &given, &error));
 done:
     app_messages_clear(&messages.monitor);
-    int code = status != WEFT_OK ? app_messages_fail(&messages, &error)
-               : run.stopped     ? report_stop(&run)
-                                 : report_outcome(&run);
+    int code = 0; /* of a process whose first one reports the outcome */
+    if (status != WEFT_OK)
+        code = app_ranks_fail(&launch, is_common, &messages, processes, &error);
+    else if (launch.rank == 0)
+        code = run.stopped ? report_stop(&run) : report_outcome(&run);
     ad_clear(&run);
+    weft_comm_free(&processes);
     ad_options_clear(&options);
     return code;
 }

@@ -25,9 +25,9 @@ weft_status ad_record_add(ad_run *run, weft_error *error) {
     record.probes = calloc((size_t)n_probes + 1, sizeof *record.probes);
     if (!record.probes)
         TRY(weft_out_of_memory(error, NULL));
+    if (!run->part.comm)
+        TRY(ad_pull(run, error));
     TRY(weft_field_measure_run(run->measure, run->state.t, &record.measures, error));
-    TRY(weft_memory_read(weft_advection_diffusion_field(run->stepper), 0, run->values,
-                         (size_t)run->base.mesh->n_nodes * sizeof *run->values, error));
     for (int i = 0; i < n_probes; ++i)
         record.probes[i] = ad_probe_value(run, i);
     TRY(APP_APPEND(run->records, run->n_records, record, error));

@@ -212,6 +212,7 @@ weft_status ad_options_read(int argc, char **argv, ad_options *out, weft_error *
                                               {app_mesh_options_table, &out->run},
                                               {app_reading_options, &out->run.mesh.reading},
                                               {problem_options, out},
+                                              {app_ranks_options, &out->run},
                                               {app_derivation_options, &out->run},
                                               {app_program_options, &out->run}},
                                    .texts = &out->run.texts,

@@ -68,19 +68,27 @@ done:
     return status;
 }
 
+static weft_status make_space(const ad_run *run, const weft_mesh *mesh, weft_mesh_copies *copies,
+                              weft_space **out, weft_error *error) {
+    return weft_space_make_with(run->base.device, mesh, copies, WEFT_ELEMENT_P1, 1, out, error);
+}
+
 weft_status ad_dofs_make(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(check_formulas(run, error));
-    TRY(find_probes(run, error));
-    TRY(weft_space_make_with(run->base.device, run->base.mesh, &run->base.mesh_made.copies,
-                             WEFT_ELEMENT_P1, 1, &run->base.problem->fields.space, error));
-    weft_problem_count_fields(run->base.problem);
-    run->problem.space = run->base.problem->fields.space;
+    if (ad_is_first(run)) {
+        TRY(find_probes(run, error));
+        TRY(make_space(run, run->base.mesh, &run->base.mesh_made.copies,
+                       &run->base.problem->fields.space, error));
+        weft_problem_count_fields(run->base.problem);
+    }
+    if (run->part.comm)
+        TRY(make_space(run, run->part.mesh, NULL, &run->part.space, error));
+    run->problem.space = run->part.comm ? run->part.space : run->base.problem->fields.space;
     run->problem.hierarchy = run->base.mesh_made.hierarchy;
     run->problem.max_iterations =
         weft_linear_iterations_limit(&run->options->run.solver, run->base.mesh);
-    TRY(app_pieces_make(&run->options->run.conditions, run->base.mesh, 1, &run->base.pieces,
-                        error));
+    TRY(app_pieces_make(&run->options->run.conditions, ad_mesh(run), 1, &run->base.pieces, error));
     run->problem.conditions = run->base.pieces.list;
     run->problem.n_conditions = run->base.pieces.n;
     run->values = weft_array_make((size_t)run->base.mesh->n_nodes, sizeof *run->values);
@@ -95,7 +103,7 @@ weft_status ad_coefficients_check(ad_run *run, weft_error *error) {
     const ad_options *options = run->options;
     weft_step_limits *limits = &run->limits;
     const weft_monitor *monitor = run->base.monitor;
-    TRY(weft_advection_diffusion_check(&run->base.context, &run->problem, limits, error));
+    TRY(weft_advection_diffusion_check(ad_context(run), &run->problem, limits, error));
     if (limits->cfl > limits->cfl_limit)
         weft_log(
             monitor, WEFT_LOG_WARNING,
@@ -130,10 +138,15 @@ static weft_status choose_assembly(ad_run *run, weft_error *error) {
     const bool reassembles = weft_advection_diffusion_reassembles(&run->problem);
     const double products = PRODUCTS * (reassembles ? 1.0 : fmax(1, run->options->steps));
     /* symmetric, as those are that are applied most */
-    weft_assembly_problem problem = weft_space_problem(run->base.problem->fields.space, products);
+    weft_assembly_problem problem = weft_space_problem(run->problem.space, products);
     const weft_problem_options *options = &run->options->run.solver;
     weft_speeds speeds = {0};
     weft_status status = WEFT_OK;
+    if (run->part.comm) { /* whatever the parts are */
+        run->base.problem->system.linear.choice.assembly =
+            options->assembly == WEFT_AUTO ? WEFT_ASSEMBLY_CSR : (weft_assembly)options->assembly;
+        goto done;
+    }
     TRY(weft_speeds_read(run->base.device, run->base.monitor, &speeds, error));
     problem.speeds = &speeds.assemblies;
     TRY(weft_problem_assembly_choose(run->base.device, options, options->preconditioner, &problem,
@@ -156,11 +169,13 @@ weft_status ad_stepper_make(ad_run *run, weft_error *error) {
                  "--reassemble once: the coefficients keep their values at t = 0");
     TRY(choose_assembly(run, error));
     run->problem.assembly = run->base.problem->system.linear.choice.assembly;
-    TRY(weft_advection_diffusion_make(&run->base.context, &run->problem, &run->stepper, error));
+    TRY(weft_advection_diffusion_make(ad_context(run), &run->problem, &run->stepper, error));
+    if (!ad_is_first(run))
+        goto done;
     const weft_nodal_field field = {.mesh = run->base.mesh,
                                     .cells = weft_space_cells(run->base.problem->fields.space),
                                     .x = weft_space_coordinates(run->base.problem->fields.space),
-                                    .u = weft_advection_diffusion_field(run->stepper)};
+                                    .u = ad_field(run)};
     TRY(weft_field_measure_make(&run->base.context, &field, options->exact ? &exact : NULL,
                                 &run->measure, error));
 done:

@@ -106,6 +106,8 @@ weft_status ad_report_print(const ad_run *run, weft_error *error) {
     app_mesh_print(run->base.mesh, &run->base.mesh_made);
     app_run_print_statement(&run->base);
     print_scheme(run);
+    if (run->n_ranks > 0)
+        printf("ranks       %d, by %s\n", run->n_ranks, run->rank_kind);
     print_records(run);
     if (run->n_records > 0)
         app_probes_print(&run->base.points, "T", run->records[run->n_records - 1].probes, 1);

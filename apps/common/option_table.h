@@ -56,7 +56,7 @@ typedef struct app_option_table {
 
 typedef struct app_command_line {
     const char *arguments, *doc; /* as args_doc and doc in argp */
-    app_option_table tables[16]; /* in the order of the help; the rest zero */
+    app_option_table tables[20]; /* in the order of the help; the rest zero */
     weft_status (*argument)(void *user, const char *text, weft_error *error);
     void *user; /* of argument */
     /* with app_problem_options: gets the texts of a problem file; caller's, also after an

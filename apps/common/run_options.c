@@ -188,6 +188,17 @@ const app_option app_mesh_options_table[] = {
      APP_CHOICE(app_run_options, mesh.ordering, orderings)},
     {0}};
 
+const app_option app_ranks_options[] = {
+    {"ranks", "N",
+     "Divide the mesh among N ranks, each with its share of the processors (default 1); solutions "
+     "have the same bits for any number of them",
+     APP_INTEGER(app_run_options, ranks, 1, 1024)},
+    {"exchange", "HOW",
+     "GPUs of several ranks exchange numbers: auto (default: by writing into each other's memory "
+     "where they can), or host",
+     APP_CHOICE(app_run_options, exchange, exchanges)},
+    {0}};
+
 const app_option app_solver_options[] = {
     {.help = "Assembly and solution:"},
     {"assembly", "NAME",
@@ -218,14 +229,6 @@ const app_option app_solver_options[] = {
      "Stop when the residual is T times the right-hand side (default 1e-8), or as small as "
      "rounding allows; 0: only then",
      APP_NUMBER(app_run_options, solver.tolerance, 0, 1)},
-    {"ranks", "N",
-     "Divide the mesh among N ranks, each with its share of the processors (default 1); solutions "
-     "have the same bits for any number of them",
-     APP_INTEGER(app_run_options, ranks, 1, 1024)},
-    {"exchange", "HOW",
-     "GPUs of several ranks exchange numbers: auto (default: by writing into each other's memory "
-     "where they can), or host",
-     APP_CHOICE(app_run_options, exchange, exchanges)},
     {"tune", "N",
      "Measure up to N of the best plans of each script, and store the fastest; store the speed of "
      "multigrid for later predictions",

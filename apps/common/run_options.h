@@ -31,8 +31,8 @@ typedef struct app_run_options {
 /** Tables of these options; the conditions' are the app's own. app_reading_options is of
  *  weft_mesh_options, the others of app_run_options. All programs that solve take app_program_options. */
 extern const app_option app_program_options[], app_mesh_options_table[], app_reading_options[],
-    app_solver_options[], app_derivation_options[], app_derive_options[], app_constraint_options[],
-    app_result_options[];
+    app_solver_options[], app_ranks_options[], app_derivation_options[], app_derive_options[],
+    app_constraint_options[], app_result_options[];
 /** What reads --assembly and --preconditioner (into app_run_options), --dirichlet, --neumann and --robin (into
  *  app_conditions) and --probe (into app_probes). */
 app_option_read app_read_assembly, app_read_preconditioner, app_read_condition, app_read_probe;

@@ -56,6 +56,7 @@ weft_status poisson_options_read(int argc, char **argv, solve_options *out, weft
                                               {problem_options, out},
                                               {app_constraint_options, &out->run},
                                               {app_solver_options, &out->run},
+                                              {app_ranks_options, &out->run},
                                               {app_derivation_options, &out->run},
                                               {app_derive_options, &out->run},
                                               {app_result_options, &out->run},

@@ -271,6 +271,7 @@ weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_e
                                               {condition_options, out},
                                               {app_constraint_options, &out->run},
                                               {app_solver_options, &out->run},
+                                              {app_ranks_options, &out->run},
                                               {newton_options, out},
                                               {start_options, out},
                                               {solve_time_option_table, &out->time},

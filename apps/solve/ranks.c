@@ -5,43 +5,9 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* ---- what ranks cannot do yet ---------------------------------------------------------------- */
-
-static weft_status refuse_tuning(weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                   "measured plans are not computed on several ranks yet");
-    weft_error_location(error, "--tune", NULL, 0, 0);
-    weft_error_hint(error, "leave out --ranks, and mpirun");
-    return WEFT_ERROR_UNSUPPORTED;
-}
-
-static weft_status refuse_both(const weft_processes *launch, weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_USAGE, "each of the %d processes (%s) is a rank", launch->size,
-                   launch->variable);
-    weft_error_location(error, "--ranks", NULL, 0, 0);
-    weft_error_hint(error, "leave out --ranks, or mpirun");
-    return WEFT_ERROR_USAGE;
-}
-
-weft_status solve_ranks_check(solve_options *options, const weft_processes *launch,
-                              weft_error *error) {
-    app_run_options *run = &options->run;
-    if (run->ranks == 0 && launch->size == 1 && weft_comm_devices(run->device) > 1)
-        run->ranks = weft_comm_devices(run->device);
-    if (run->ranks > 0 && launch->size > 1)
-        return refuse_both(launch, error);
-    if (run->ranks == 0 && launch->size == 1)
-        return WEFT_OK;
-    if (run->solver.tune > 0)
-        return refuse_tuning(error);
-    return weft_comm_devices_check(run->device, run->ranks, error);
-}
 
 /* ---- the whole mesh -------------------------------------------------------------------------- */
 
@@ -276,108 +242,32 @@ done:
 
 /* ---- the ranks ------------------------------------------------------------------------------- */
 
-/* A rank besides the first, which is the calling thread. */
-typedef struct rank_thread {
-    pthread_t thread;
-    solve run;
-    app_messages messages;
-    weft_error error;
-    weft_status status;
-} rank_thread;
-
-static void *run_rank(void *user) {
-    rank_thread *rank = user;
-    rank->status = solve_run_steps(&rank->run, &rank->error);
-    if (rank->status != WEFT_OK)
-        weft_comm_abandon(rank->run.comm, &rank->error);
-    solve_run_clear(&rank->run);
-    return NULL;
-}
-
-void solve_ranks_name_device(solve *run) {
-    if (run->comm)
-        weft_comm_device(run->comm, run->options->run.device, run->base.device_name,
-                         sizeof run->base.device_name);
-}
-
-/* Did another rank's failure end this one? */
-static bool is_of_another(const weft_error *error) {
-    return strncmp(error->message, "rank ", 5) == 0;
-}
-
-static weft_status start_rank(rank_thread *rank, const solve *first, weft_comm *comm,
-                              weft_error *error) {
-    weft_status status = WEFT_OK;
-    rank->run = *first; /* nothing has been made yet */
-    rank->run.comm = comm;
-    solve_ranks_name_device(&rank->run);
-    TRY(app_messages_make(&rank->messages, first->program->name, stderr, APP_QUIET, error));
-    rank->run.base.monitor = &rank->messages.monitor;
-    if (pthread_create(&rank->thread, NULL, run_rank, rank) != 0)
-        status =
-            weft_error_set(error, WEFT_ERROR_DEVICE, "no thread for rank %d", weft_comm_rank(comm));
-done:
-    return status;
-}
-
-/* Of a failure that another rank has caused, the one of that rank. */
-static weft_status cause_of(weft_status status, const rank_thread *ranks, int n,
+/* An app_rank_steps of a run that has made nothing yet. */
+static weft_status run_rank(void *user, weft_comm *comm, const weft_monitor *monitor,
                             weft_error *error) {
-    for (int r = 1; r < n && (status == WEFT_OK || is_of_another(error)); ++r)
-        if (ranks[r].status != WEFT_OK && !is_of_another(&ranks[r].error)) {
-            *error = ranks[r].error;
-            status = ranks[r].status;
-        }
-    return status;
-}
-
-weft_status solve_on_ranks(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int n = run->options->run.ranks;
-    weft_comm **comms = calloc((size_t)n, sizeof *comms);
-    rank_thread *ranks = calloc((size_t)n, sizeof *ranks);
-    int n_started = 1;
-    if (!comms || !ranks)
-        TRY(weft_out_of_memory(error, "ranks"));
-    TRY(weft_comm_threads_make(n, comms, error));
-    for (int r = 0; r < n && run->options->run.exchange; ++r)
-        weft_comm_stage(comms[r]);
-    for (; n_started < n; ++n_started)
-        TRY(start_rank(&ranks[n_started], run, comms[n_started], error));
-    run->comm = comms[0];
-    solve_ranks_name_device(run);
-    TRY(solve_run_steps(run, error));
-done:
-    if (status != WEFT_OK && comms && comms[0])
-        weft_comm_abandon(comms[0], error);
-    for (int r = 1; r < n_started && ranks; ++r)
-        pthread_join(ranks[r].thread, NULL);
-    if (ranks && n_started == n)
-        status = cause_of(status, ranks, n, error);
-    run->comm = NULL;
-    for (int r = 0; r < n && comms; ++r)
-        weft_comm_free(&comms[r]);
-    free(comms);
-    free(ranks);
+    const solve *given = user;
+    solve *run = given->first, own;
+    if (monitor) {
+        own = *given;
+        own.base.monitor = monitor;
+        run = &own;
+    }
+    run->comm = comm;
+    if (comm)
+        weft_comm_device(comm, run->options->run.device, run->base.device_name,
+                         sizeof run->base.device_name);
+    status = solve_run_steps(run, error);
+    if (monitor)
+        solve_run_clear(&own);
     return status;
 }
 
-/* ---- processes ------------------------------------------------------------------------------- */
-
-/* The same error often occurs on all ranks: the first one reports it, and ends the others while they wait. */
-enum { PATIENCE = 1500000 }; /* microseconds */
-
-int solve_ranks_fail(const weft_processes *launch, bool is_common, app_messages *messages,
-                     weft_comm *comm, const weft_error *error) {
-    weft_error named = *error;
-    if (launch->rank > 0) {
-        (void)usleep(PATIENCE);
-        if (is_common)
-            return weft_status_exit_code(error->status);
-        (void)snprintf(named.message, sizeof named.message, "rank %d: %.1000s", launch->rank,
-                       error->message);
-    }
-    const int code = app_messages_fail(messages, &named);
-    weft_comm_abandon(comm, &named);
-    return code;
+weft_status solve_on_ranks(solve *run, weft_comm *processes, weft_error *error) {
+    solve given = *run; /* other ranks start from it, while the first one runs */
+    given.first = run;
+    const weft_status status =
+        app_ranks_run(&run->options->run, processes, run->program->name, run_rank, &given, error);
+    run->comm = NULL;
+    return status;
 }

@@ -288,20 +288,16 @@ int solve_main(const solve_program *program, int argc, char **argv) {
     TRY(weft_problem_resume_choices(options.time.files.resume, &options.run.solver, &error));
     TRY(app_messages_make(&messages, program->name, stderr,
                           launch.rank > 0 ? APP_QUIET : options.run.verbosity, &error));
-    TRY(solve_ranks_check(&options, &launch, &error));
+    TRY(app_ranks_check(&options.run, &launch, &error));
     is_common = false;
     if (launch.size > 1)
         TRY(weft_comm_mpi_make(NULL, &messages.monitor, &processes, &error));
-    run.comm = processes;
-    if (options.run.exchange)
-        weft_comm_stage(processes);
-    solve_ranks_name_device(&run);
-    TRY(options.run.ranks > 0 ? solve_on_ranks(&run, &error) : solve_run_steps(&run, &error));
+    TRY(solve_on_ranks(&run, processes, &error));
 done:
     app_messages_clear(&messages.monitor);
     int code = 0; /* of a process whose first one reports the outcome */
     if (status != WEFT_OK)
-        code = solve_ranks_fail(&launch, is_common, &messages, processes, &error);
+        code = app_ranks_fail(&launch, is_common, &messages, processes, &error);
     else if (launch.rank == 0)
         code = report_outcome(solve_shown(&run));
     solve_run_clear(&run);

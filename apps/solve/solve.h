@@ -12,6 +12,7 @@
  *      flux + alpha u_k = g_k      on Robin groups */
 #pragma once
 
+#include "apps/common/ranks.h"
 #include "apps/common/run.h"
 #include "apps/solve/time.h"
 #include "forms/bind/bind.h"
@@ -131,6 +132,7 @@ struct solve {
     app_mesh_made whole_made;
     solve *
         all; /* the same problem on the whole mesh, of the first rank; NULL: not yet, or this one */
+    solve *first; /* of the rank that runs in the calling thread */
     solve_ranks ranks;
     solve_script script;
     int components; /* per node */
@@ -176,20 +178,10 @@ weft_status solve_problem_make(solve *run, weft_error *error);
 weft_status solve_show_make(solve *run, weft_error *error);
 void solve_run_clear(solve *run);
 /* apps/solve/ranks.c */
-/** Refuse what several ranks do not compute. A list of devices without a number of ranks sets that.
- *  Errors  WEFT_ERROR_UNSUPPORTED; WEFT_ERROR_USAGE: --ranks for one of several processes, or for other devices */
-weft_status solve_ranks_check(solve_options *options, const weft_processes *launch,
-                              weft_error *error);
-/** Set the name of the device of a rank: the host with its share of the threads, unless the user says how many a rank has; a
- *  GPU of its own. */
-void solve_ranks_name_device(solve *run);
-/** Print the error that ends this process, and end the others. Returns the exit code.
- *  is_common  each process has this error, as it is of the command line: the first one prints it */
-int solve_ranks_fail(const weft_processes *launch, bool is_common, app_messages *messages,
-                     weft_comm *comm, const weft_error *error);
-/** Run the steps on all ranks, of which this thread is the first.
- *  Errors  those of the first rank that has failed by itself */
-weft_status solve_on_ranks(solve *run, weft_error *error);
+/** Run the steps on all ranks, or once.
+ *  processes  of mpirun; NULL: none
+ *  Errors     those of the first rank that has failed by itself */
+weft_status solve_on_ranks(solve *run, weft_comm *processes, weft_error *error);
 /** Let base.mesh be the part of this rank; nothing where there is one rank. */
 weft_status solve_take_part(solve *run, weft_error *error);
 /** Make the run on the whole mesh, without a matrix; nothing but on the first of several ranks. */

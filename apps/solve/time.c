@@ -217,19 +217,6 @@ done:
     return status;
 }
 
-/* Do signals come to this rank? Those of threads come to the first one's. */
-static bool is_signalled(const solve *run) {
-    return weft_comm_rank(run->comm) == 0 || strcmp(weft_comm_kind(run->comm), "threads") != 0;
-}
-
-/* Has a signal requested the stop of a rank? Then all stop after the same step. */
-static weft_status find_stop(solve *run, weft_error *error) {
-    double number = is_signalled(run) ? app_stop_caught() : 0;
-    const weft_status status = weft_comm_maximum(run->comm, &number, error);
-    run->time.stopped = (int)number;
-    return status;
-}
-
 /* What the steps after the first one were solved with. */
 static void report_preconditioner(solve *run, int64_t first) {
     run->base.preconditioner_in_time = weft_transient_preconditioner(run->time.transient);
@@ -250,12 +237,12 @@ weft_status solve_time_run(solve *run, weft_error *error) {
     run->time.first_t = run->time.state.t;
     if (weft_comm_rank(run->comm) == 0)
         run->time.history.path = run->options->time.files.history;
-    if (is_signalled(run))
+    if (app_rank_is_signalled(run->comm))
         app_stop_catch();
     TRY(solve_whole_update(run, error));
     TRY(write_files(run, weft_problem_files_begin, error));
     TRY(history_add(run, error));
-    TRY(find_stop(run, error));
+    TRY(app_ranks_stop(run->comm, &run->time.stopped, error));
     while (!is_at(run, run->options->time.end) && run->time.state.outcome == WEFT_TRANSIENT_DONE &&
            !run->time.stopped) {
         const double start = weft_context_clock(&run->base.context);
@@ -265,7 +252,7 @@ weft_status solve_time_run(solve *run, weft_error *error) {
             break;
         report(run, begin);
         TRY(attend(run, error));
-        TRY(find_stop(run, error));
+        TRY(app_ranks_stop(run->comm, &run->time.stopped, error));
     }
     run->base.problem->system.linear.cg.outcome =
         run->time.state.outcome == WEFT_TRANSIENT_DONE     ? WEFT_CG_CONVERGED
@@ -279,7 +266,7 @@ weft_status solve_time_run(solve *run, weft_error *error) {
     report_preconditioner(run, first);
     TRY(write_files(run, weft_problem_files_end, error));
 done:
-    if (is_signalled(run))
+    if (app_rank_is_signalled(run->comm))
         app_stop_release();
     return status;
 }

@@ -307,7 +307,7 @@ static const char *advise(const char *option, const weft_problem_options *option
            "of other libraries, mpirun takes hypre and petsc";
 }
 
-static weft_status refuse_on_ranks(const weft_linear *linear, weft_error *error) {
+weft_status weft_linear_check_ranks(const weft_linear *linear, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_problem_options *options = linear->options;
     const char *option = NULL;
@@ -391,7 +391,7 @@ static weft_status choose_for_ranks(weft_linear *linear, const weft_problem_memo
     weft_problem_choice *choice = &linear->choice;
     if (choice->method == WEFT_METHOD_GMRES && options->method == WEFT_AUTO && is_on_gpu(linear))
         choice->method = WEFT_METHOD_BICGSTAB;
-    TRY(refuse_on_ranks(linear, error));
+    TRY(weft_linear_check_ranks(linear, error));
     TRY(choose_kind_for_ranks(linear, what, error));
     TRY(weft_comm_broadcast(linear->context->comm, &choice->preconditioner,
                             sizeof choice->preconditioner, 0, error));

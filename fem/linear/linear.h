@@ -75,6 +75,9 @@ const char *weft_linear_jacobi_because(const weft_problem_options *options, weft
  *  Errors   those of weft_speeds_read */
 weft_status weft_linear_levels_pay(const weft_linear *linear, int dimension, int64_t n_nodes,
                                    double solves, bool *out, weft_error *error);
+/** Refuse what several ranks do not compute: assemblies, preconditioners, methods.
+ *  Errors  WEFT_ERROR_UNSUPPORTED */
+weft_status weft_linear_check_ranks(const weft_linear *linear, weft_error *error);
 /** Set the method: that of the options, or CG for a symmetric matrix and for others GMRES, or
  *  BiCGStab if the basis of GMRES does not fit into memory.
  *  is_mixed    u has several functions

@@ -129,7 +129,7 @@ static weft_state state_of(const weft_problem_files *files, double *numbers) {
     weft_state state = {.problem = files->stated,
                         .step = files->state->step,
                         .n_dofs = files->problem->fields.n_dofs,
-                        .divided = is_divided(files) ? files->transient : NULL,
+                        .divided = weft_transient_divided(files->transient),
                         .spaces = has_files(files) ? files->problem->fields.spaces : NULL,
                         .numbers = numbers,
                         .n_numbers = WEFT_TRANSIENT_NUMBERS};

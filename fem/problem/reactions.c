@@ -216,10 +216,11 @@ done:
 
 /* values = a list of the integrator: on several ranks that of the whole */
 static weft_status pull(reactions *of, weft_memory *list, weft_error *error) {
-    return of->is_divided ? weft_transient_collect(of->transient, list,
-                                                   of->sums ? of->problem->fields.spaces : NULL,
-                                                   of->values, error)
-                          : weft_vector_pull(list, of->values, of->problem->fields.n_dofs, error);
+    const weft_divided divided = weft_transient_divided(of->transient);
+    return of->is_divided
+               ? weft_divided_collect(&divided, list, of->sums ? of->problem->fields.spaces : NULL,
+                                      of->values, error)
+               : weft_vector_pull(list, of->values, of->problem->fields.n_dofs, error);
 }
 
 /* r += weight vector; out = its sums. */

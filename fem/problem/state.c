@@ -1,7 +1,6 @@
 /* Writes the state of a run in time to checkpoints, and continues from them. */
 #include "fem/problem/state.h"
 #include "fem/io/result.h"
-#include "fem/time/ranks.h"
 #include "fem/weft_preconditioner.h"
 #include "fem/weft_result.h"
 
@@ -56,20 +55,22 @@ static void lists_clear(const weft_state *state, lists *all) {
 
 /* Has this rank the file? */
 static bool has_file(const weft_state *state) {
-    return !state->divided || weft_comm_rank(weft_transient_comm(state->divided)) == 0;
+    return weft_comm_rank(weft_layout_comm(state->divided.layout)) == 0;
 }
 
 /* values  [n_dofs] on the rank that has the file; NULL on others */
 static weft_status pull(const weft_state *state, int i, double *values, weft_error *error) {
-    return state->divided ? weft_transient_collect(state->divided, state->memories[i],
-                                                   state->spaces, values, error)
-                          : weft_vector_pull(state->memories[i], values, state->n_dofs, error);
+    return state->divided.layout
+               ? weft_divided_collect(&state->divided, state->memories[i], state->spaces, values,
+                                      error)
+               : weft_vector_pull(state->memories[i], values, state->n_dofs, error);
 }
 
 static weft_status push(const weft_state *state, int i, const double *values, weft_error *error) {
-    return state->divided ? weft_transient_spread(state->divided, state->spaces, values,
-                                                  state->memories[i], error)
-                          : weft_vector_push(state->memories[i], values, state->n_dofs, error);
+    return state->divided.layout
+               ? weft_divided_spread(&state->divided, state->spaces, values, state->memories[i],
+                                     error)
+               : weft_vector_push(state->memories[i], values, state->n_dofs, error);
 }
 
 weft_status weft_state_write(const weft_state *state, const char *path, const weft_mesh *mesh,
@@ -91,7 +92,7 @@ done:
 /* What is read is sent to the other ranks. */
 static weft_status share(const weft_state *state, int64_t *step, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_comm *comm = state->divided ? weft_transient_comm(state->divided) : NULL;
+    weft_comm *comm = weft_layout_comm(state->divided.layout);
     TRY(weft_comm_broadcast(comm, step, sizeof *step, 0, error));
     TRY(weft_comm_broadcast(comm, state->numbers, (size_t)state->n_numbers * sizeof *state->numbers,
                             0, error));

@@ -4,6 +4,7 @@
  *      from them. */
 #pragma once
 
+#include "fem/space/layout.h"
 #include "fem/weft_problem_files.h"
 
 enum { WEFT_STATE_LISTS = 16 };
@@ -16,7 +17,7 @@ typedef struct weft_state {
     weft_memory *memories[WEFT_STATE_LISTS];
     int64_t
         n_dofs; /* of each list; of the whole on the first of several ranks, which have parts: */
-    const weft_transient *divided; /* whose lists they are; borrowed; NULL: the memories have all */
+    weft_divided divided;            /* without a layout where the memories have all; borrowed */
     const weft_space *const *spaces; /* of the whole; NULL on other ranks than the first */
     double *
         numbers; /* [n_numbers], borrowed; NULL: none, and the lists are nodal fields, which ParaView shows */

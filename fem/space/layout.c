@@ -538,3 +538,34 @@ weft_status weft_layout_update(weft_layout *layout, weft_memory *list, weft_erro
 weft_status weft_layout_update_single(weft_layout *layout, weft_memory *list, weft_error *error) {
     return weft_layout_exchange(layout, list, true, NULL, error);
 }
+
+/* ---- lists on the device --------------------------------------------------------------------- */
+
+weft_status weft_divided_collect(const weft_divided *from, weft_memory *list,
+                                 const weft_space *const *whole, double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t n = (size_t)weft_layout_dofs(from->layout);
+    double *values = weft_array_make(n, sizeof *values);
+    if (!values)
+        TRY(weft_out_of_memory(error, "the parts of a function"));
+    TRY(weft_layout_update(from->layout, list, error));
+    TRY(weft_memory_read(list, 0, values, n * sizeof *values, error));
+    TRY(weft_layout_collect(from->spaces, from->n_spaces, values, whole, out, error));
+done:
+    free(values);
+    return status;
+}
+
+weft_status weft_divided_spread(const weft_divided *to, const weft_space *const *whole,
+                                const double *values, weft_memory *list, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t n = (size_t)weft_layout_dofs(to->layout);
+    double *part = weft_array_make(n, sizeof *part);
+    if (!part)
+        TRY(weft_out_of_memory(error, "the parts of a function"));
+    TRY(weft_layout_spread(to->spaces, to->n_spaces, whole, values, part, error));
+    TRY(weft_memory_write(list, 0, part, n * sizeof *part, error));
+done:
+    free(part);
+    return status;
+}

@@ -87,3 +87,16 @@ weft_status weft_layout_collect(const weft_space *const *spaces, int n_spaces, c
 weft_status weft_layout_spread(const weft_space *const *spaces, int n_spaces,
                                const weft_space *const *whole, const double *values, double *out,
                                weft_error *error);
+
+/** Functions of which ranks have parts. */
+typedef struct weft_divided {
+    weft_layout *layout; /* NULL: the mesh is whole */
+    const weft_space *const *spaces;
+    int n_spaces;
+} weft_divided;
+/** weft_layout_collect of a list on the device, whose copies of other ranks' dofs get the values of their owners. */
+weft_status weft_divided_collect(const weft_divided *from, weft_memory *list,
+                                 const weft_space *const *whole, double *out, weft_error *error);
+/** weft_layout_spread to a list on the device. */
+weft_status weft_divided_spread(const weft_divided *to, const weft_space *const *whole,
+                                const double *values, weft_memory *list, weft_error *error);

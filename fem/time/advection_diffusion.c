@@ -1,6 +1,8 @@
 /* Integrates advection-diffusion problems in time: compiles the script of a step once, then runs
  * many steps per call. */
+#include "fem/mesh/part.h"
 #include "fem/time/private.h"
+#include "fem/time/ranks.h"
 #include "fem/time/step_scheme.h"
 
 #include <float.h>
@@ -34,9 +36,12 @@ static weft_status value_read(const weft_advection_diffusion *ad, weft_ad_value 
 static weft_status set_bound(weft_advection_diffusion *ad, weft_error *error) {
     weft_status status = WEFT_OK;
     double largest = 0;
+    const weft_part *part = ad->mesh->part;
     for (int64_t i = 0; i < ad->n; ++i)
         largest = fmax(largest, fabs(ad->initial[i]));
-    double bound = GROWTH * largest * (GROWTH * largest) * (double)ad->n;
+    TRY(weft_comm_maximum(ad->context->comm, &largest, error));
+    double bound =
+        GROWTH * largest * (GROWTH * largest) * (double)(part ? part->n_global_nodes : ad->n);
     if (weft_ad_has_list(ad, WEFT_AD_WHICH) || ad->has_load ||
         !isfinite(bound)) /* later values are unknown */
         bound = 1e300;
@@ -83,6 +88,8 @@ static weft_status set_diagonal(weft_advection_diffusion *ad, weft_ad_operator w
         TRY(weft_out_of_memory(error, "advection and diffusion"));
     TRY(weft_operator_diagonal(ad->operators[which], ad->lists[list], error));
     TRY(weft_vector_pull(ad->lists[list], d, ad->n, error));
+    if (ad->layout) /* kernels of GPUs compute with copies, too */
+        TRY(weft_layout_update_values(ad->layout, d, error));
     for (int64_t i = 0; i < ad->n; ++i)
         d[i] = 1 / d[i];
     for (int64_t i = 0; i < n_kept; ++i)
@@ -160,6 +167,8 @@ weft_status weft_advection_diffusion_make(weft_context *context,
     ad->cells = weft_space_cells(problem->space);
     ad->x = weft_space_coordinates(problem->space);
     ad->n = ad->mesh->n_nodes;
+    ad->spaces[0] = problem->space;
+    TRY(weft_layout_make(ad->spaces, 1, &ad->layout, error));
     TRY(weft_ad_start(ad, error));
     set_scheme(ad);
     TRY(weft_ad_text_make(ad, error));
@@ -199,6 +208,7 @@ void weft_advection_diffusion_free(weft_advection_diffusion **out) {
         weft_memory_free(&ad->lists[i]);
     for (int i = 0; i < WEFT_AD_VALUES; ++i)
         weft_memory_free(&ad->values[i]);
+    weft_layout_free(&ad->layout);
     weft_text_free(&ad->text);
     weft_bc_free(&ad->bc);
     free(ad->conditions);
@@ -251,6 +261,10 @@ done:
 
 weft_memory *weft_advection_diffusion_field(const weft_advection_diffusion *ad) {
     return ad->lists[WEFT_AD_T];
+}
+
+weft_divided weft_advection_diffusion_divided(const weft_advection_diffusion *ad) {
+    return (weft_divided){ad->layout, ad->spaces, 1};
 }
 
 int weft_advection_diffusion_lists(const weft_advection_diffusion *ad,

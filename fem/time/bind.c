@@ -14,6 +14,8 @@ static weft_status renewal(void *user, const weft_program_product *product, weft
     TRY(weft_operator_assemble(op, error));
     if (called->which == WEFT_AD_M || called->which == WEFT_AD_B)
         TRY(weft_operator_diagonal(op, product->y, error));
+    if (called->owner->layout)
+        TRY(weft_layout_exchange(called->owner->layout, product->y, false, product->active, error));
 done:
     return status;
 }
@@ -77,6 +79,8 @@ weft_status weft_ad_step_make(weft_advection_diffusion *ad, weft_error *error) {
     TRY(compile(ad, error));
     weft_program *program = ad->step.program;
     TRY(weft_program_size(program, "nodes", ad->n, error));
+    if (ad->layout)
+        TRY(weft_program_share(program, "nodes", weft_layout_share(ad->layout), error));
     for (int i = 0; i < WEFT_AD_OPERATORS; ++i)
         if (ad->operators[i])
             TRY(bind_operator(ad, i, error));

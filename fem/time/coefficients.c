@@ -299,6 +299,7 @@ weft_status weft_advection_diffusion_check(weft_context *context,
         if (!is_null)
             TRY(check_finite(mesh, &u, error));
         measure_cfl(&of, &u, out);
+        TRY(weft_comm_maximum(context->comm, &out->cfl, error));
     }
     if (problem->n_diffusivity > 0) {
         TRY(means_make(&of, problem->diffusivity, problem->n_diffusivity, &mu, error));
@@ -306,7 +307,9 @@ weft_status weft_advection_diffusion_check(weft_context *context,
             goto done;
         TRY(check_finite(mesh, &mu, error));
         TRY(mu.n == 1 ? check_scalar(mesh, &mu, error) : check_tensor(mesh, &mu, error));
-        out->dt_diffusion = limit_of_theta(&of, &mu);
+        double rate = 1 / limit_of_theta(&of, &mu);
+        TRY(weft_comm_maximum(context->comm, &rate, error));
+        out->dt_diffusion = 1 / rate;
     }
 done:
     means_clear(&u);

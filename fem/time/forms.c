@@ -98,6 +98,7 @@ static weft_status make_operator(weft_advection_diffusion *ad, weft_ad_operator 
                                 forms + 1, error));
     TRY(weft_operator_make(ad->context, assembly_of(ad, which), forms, n, &ad->operators[which],
                            error));
+    weft_operator_distribute(ad->operators[which], ad->layout);
     TRY(weft_operator_in_script_make(ad->operators[which], &ad->in_script[which], error));
 done:
     free(forms);

@@ -13,6 +13,7 @@
 
 #include "fem/form/form.h"
 #include "fem/operator/operator.h"
+#include "fem/space/layout.h"
 
 /** The operators of a step. */
 typedef enum weft_ad_operator {
@@ -73,7 +74,9 @@ struct weft_advection_diffusion {
     weft_condition *conditions; /* the problem's, those of Dirichlet first */
     int n_kept;                 /* of Dirichlet */
     weft_bc *bc;                /* NULL: there are no conditions */
-    double *initial;            /* [n] T at t = 0, until the stepper is made */
+    const weft_space *spaces[1];
+    weft_layout *layout; /* of the part of a rank; NULL: the mesh is whole */
+    double *initial;     /* [n] T at t = 0, until the stepper is made */
     int64_t n;
     bool reassembles, advects, diffuses,
         solves_mass;           /* solves_mass: slopes by conjugate gradients */

@@ -24,11 +24,12 @@ refused() {
 
 poisson=("$bin/poisson" --mesh square:4 --quiet)
 for variable in OMPI_COMM_WORLD_SIZE PMI_SIZE MV2_COMM_WORLD_SIZE SLURM_STEP_NUM_TASKS; do
-    refused "one of 2 processes ($variable)" env $variable=2 "$bin/advection_diffusion" --mesh square:4 --diffusivity 1 --dt 1 --steps 1 \
-        --output ranks.pvd
+    refused "one of 2 processes ($variable)" env $variable=2 "$bin/scaling" --out ranks
     # those that divide a problem among processes need MPI for that
     refused "($variable)" env $variable=2 "${poisson[@]}" --ranks 2 --output ranks.vtkhdf
     refused "no-mpicc is not found" env $variable=2 WEFT_MPICC=no-mpicc "${poisson[@]}" --output ranks.vtkhdf
+    refused "no-mpicc is not found" env $variable=2 WEFT_MPICC=no-mpicc "$bin/advection_diffusion" --mesh square:4 --diffusivity 1 --dt 1 \
+        --steps 1 --output ranks.pvd
     refused "/no/mpicc is not found" env $variable=2 WEFT_MPICC=/no/mpicc "$bin/solve" poisson.weft --mesh square:4 --output ranks.vtkhdf
 done
 refused "libopenmpi-dev" env PMI_SIZE=3 WEFT_MPICC=no-mpicc "${poisson[@]}" --output ranks.vtkhdf
