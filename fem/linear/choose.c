@@ -145,12 +145,13 @@ done:
 }
 
 /* Full multigrid, which needs multigrid and CG. */
-static weft_status choose_full(weft_linear *linear, weft_problem_memory *what, weft_error *error) {
+static weft_status find_full(weft_linear *linear, const weft_problem_memory *what, int *kind,
+                             weft_error *error) {
     weft_status status = WEFT_OK;
-    int kind = linear->options->preconditioner;
-    if (kind == WEFT_AUTO)
-        TRY(weft_preconditioner_find("multigrid", &kind, error));
-    if (!what->problem.symmetric || what->method != WEFT_METHOD_CG || kind < 0 ||
+    *kind = linear->options->preconditioner;
+    if (*kind == WEFT_AUTO)
+        TRY(weft_preconditioner_find("multigrid", kind, error));
+    if (!what->problem.symmetric || what->method != WEFT_METHOD_CG || *kind < 0 ||
         !weft_linear_is_on_levels(linear)) {
         status = weft_error_set(
             error, WEFT_ERROR_USAGE,
@@ -164,6 +165,14 @@ static weft_status choose_full(weft_linear *linear, weft_problem_memory *what, w
     (void)weft_print(linear->choice.preconditioner_reason,
                      sizeof linear->choice.preconditioner_reason,
                      "as --until discretisation needs");
+done:
+    return status;
+}
+
+static weft_status choose_full(weft_linear *linear, weft_problem_memory *what, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int kind = -1;
+    TRY(find_full(linear, what, &kind, error));
     TRY(try_preconditioner(linear, what, kind, error));
 done:
     return status;
@@ -299,6 +308,8 @@ static const char *advise(const char *option, const weft_problem_options *option
         options->preconditioner >= 0 ? weft_preconditioner_about(options->preconditioner) : NULL;
     if (strcmp(option, "--method") == 0)
         return "use bicgstab, or minres where the matrix is symmetric";
+    if (strcmp(option, "--until") == 0)
+        return "leave out --until, or use ranks on the host";
     if (strcmp(option, "--assembly") == 0)
         return "leave out --ranks, or use csr, lma or matrix-free";
     if (about && about->needs_host)
@@ -313,8 +324,9 @@ weft_status weft_linear_check_ranks(const weft_linear *linear, weft_error *error
     const char *option = NULL;
     if (linear->choice.method == WEFT_METHOD_GMRES && is_on_gpu(linear))
         option = "--method";
-    if ((options->preconditioner >= 0 && !runs_on_ranks(linear, options->preconditioner)) ||
-        options->until_discretisation)
+    if (options->until_discretisation && is_on_gpu(linear))
+        option = "--until";
+    if (options->preconditioner >= 0 && !runs_on_ranks(linear, options->preconditioner))
         option = "--preconditioner";
     if (options->assembly == WEFT_ASSEMBLY_SYMMETRIC)
         option = "--assembly";
@@ -323,8 +335,8 @@ weft_status weft_linear_check_ranks(const weft_linear *linear, weft_error *error
     const char *what =
         options->assembly == WEFT_ASSEMBLY_SYMMETRIC ? weft_assembly_name(WEFT_ASSEMBLY_SYMMETRIC)
         : strcmp(option, "--method") == 0            ? "gmres and GPUs"
-        : options->preconditioner >= 0 ? weft_preconditioner_about(options->preconditioner)->name
-                                       : "full multigrid";
+        : strcmp(option, "--until") == 0             ? "full multigrid and GPUs"
+                                         : weft_preconditioner_about(options->preconditioner)->name;
     status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                             "several ranks do not compute with %s yet", what);
     weft_error_location(error, option, NULL, 0, 0);
@@ -362,6 +374,10 @@ static weft_status choose_kind_for_ranks(weft_linear *linear, const weft_problem
     int n = 0, i = 0;
     choice->preconditioner =
         options->preconditioner == WEFT_AUTO ? WEFT_JACOBI : options->preconditioner;
+    if (options->until_discretisation) {
+        status = find_full(linear, what, &choice->preconditioner, error);
+        goto done;
+    }
     if (is_mixed && !because) {
         because = "the space is mixed";
         TRY(weft_preconditioner_find("block", &choice->preconditioner, error));

@@ -65,11 +65,11 @@ int weft_linear_full_cycles(const weft_linear *linear) {
         weft_device_limits(linear->context->device)->execution == WEFT_EXECUTION_SIMT;
     const int64_t least = on_gpu ? 2000000 : 100000;
     const int kind = linear->choice.preconditioner;
-    if (kind < 0 || linear->mesh->part)
+    if (kind < 0)
         return 0;
     if (linear->options->until_discretisation)
         return WEFT_FULL_CYCLES_UNTIL;
-    return linear->solves_once && linear->choice.method == WEFT_METHOD_CG &&
+    return linear->solves_once && !linear->mesh->part && linear->choice.method == WEFT_METHOD_CG &&
            weft_linear_is_on_levels(linear) && weft_preconditioner_about(kind)->needs_levels &&
            weft_linear_dofs(linear) >= least;
 }
@@ -218,6 +218,8 @@ static weft_status precondition(weft_linear *linear, const weft_system *system, 
         .hierarchy = linear->hierarchy,
         .degree = linear->options->smoother_degree,
         .full_cycles = weft_linear_full_cycles(linear),
+        /* ranks add up no floats, as full multigrid has to */
+        .double_levels = linear->options->until_discretisation && linear->mesh->part,
         .coarser = system->op == linear->coarsened ? linear->coarser : NULL,
         .petsc_options = linear->options->petsc_options,
         .monitor = monitor_of(linear)};

@@ -436,9 +436,8 @@ static weft_status copy_own(int64_t n, const int32_t *from, weft_memory *source,
     return WEFT_OK;
 }
 
-/* r of the finest level from the own rows of a caller on one of several ranks. */
-static weft_status take_in(weft_cycle *cycle, weft_memory *r, weft_memory *active,
-                           weft_error *error) {
+weft_status weft_cycle_take_in(weft_cycle *cycle, weft_memory *r, weft_memory *active,
+                               weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cycle_outer *outer = &cycle->outer;
     const weft_level_part *part = cycle->levels[0].part;
@@ -447,6 +446,11 @@ static weft_status take_in(weft_cycle *cycle, weft_memory *r, weft_memory *activ
         TRY(weft_layout_exchange(part->all, outer->r, false, active, error));
 done:
     return status;
+}
+
+weft_status weft_cycle_put_out(weft_cycle *cycle, weft_memory *z, weft_error *error) {
+    const weft_cycle_outer *outer = &cycle->outer;
+    return copy_own(outer->n_own, cycle->levels[0].part->own, outer->z, outer->own, z, error);
 }
 
 weft_status weft_cycle_run(weft_cycle *cycle, weft_memory *r, weft_memory *z, weft_memory *square,
@@ -459,13 +463,13 @@ weft_status weft_cycle_run(weft_cycle *cycle, weft_memory *r, weft_memory *z, we
         square = cycle->square;
     }
     if (outer->share)
-        TRY(take_in(cycle, r, active, error));
+        TRY(weft_cycle_take_in(cycle, r, active, error));
     TRY(weft_cycle_convert_in(cycle, from, square, error));
     TRY(weft_cycle_run_from(cycle, 0, active, error));
     if (z != cycle->levels[0].z)
         TRY(weft_cycle_convert_out(cycle, cycle->levels[0].z, square, to, error));
     if (outer->share)
-        TRY(copy_own(outer->n_own, cycle->levels[0].part->own, outer->z, outer->own, z, error));
+        TRY(weft_cycle_put_out(cycle, z, error));
 done:
     return status;
 }

@@ -162,6 +162,14 @@ weft_status weft_cycle_size(weft_cycle *cycle, weft_memory *r, weft_memory *acti
 double *weft_level_diagonal(const weft_csr *A, const weft_preconditioner_problem *problem);
 /** The length of the longest row, at least 1. */
 int weft_widest_row(const weft_csr *P);
+/** What `exchange` applies in scripts of a divided level, the user: a list with the residuals of other ranks' rows that are restricted
+ *  to own ones. */
+weft_status weft_cycle_exchange(void *level, const weft_program_product *product,
+                                weft_error *error);
+/** Lists of a caller on one of several ranks: own rows of r become outer.r, and those of outer.z become z. */
+weft_status weft_cycle_take_in(weft_cycle *cycle, weft_memory *r, weft_memory *active,
+                               weft_error *error);
+weft_status weft_cycle_put_out(weft_cycle *cycle, weft_memory *z, weft_error *error);
 /** Bring copies of other ranks' rows in a list of reals of the cycle up to date.
  *  layout  NULL: there are none
  *  active  NULL, or see weft_program_product */

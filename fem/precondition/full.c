@@ -8,6 +8,8 @@
  * Decision  docs/decisions/0042-full-multigrid-of-a-residual.md */
 #include "fem/precondition/cycle.h"
 
+#include "core/base/fault.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +39,18 @@ static const char *const names[FULL_STEPS] = {"full_load.weft", "full_start.weft
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
+static const char *name_of(const weft_cycle_level *level, full_step step) {
+    return step == FULL_LOAD && weft_cycle_is_divided(level) ? "full_load_divided.weft"
+                                                             : names[step];
+}
+
 static bool has_operator(full_step step) {
     return step == FULL_START || step == FULL_STEP;
+}
+
+/* Rows of a level, of all ranks. */
+static int64_t rows_of(const weft_cycle_level *level) {
+    return level->part ? level->part->n_whole : level->n;
 }
 
 /* How a step is compiled; its parts point to each other. */
@@ -55,8 +67,9 @@ static weft_status describe(const weft_cycle *cycle, int number, full_step step,
                             weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cycle_level *level = &cycle->levels[number];
-    *out = (step_script){
-        .fragment = {names[step], weft_fem_script(names[step])}, .level = number, .step = step};
+    *out = (step_script){.fragment = {name_of(level, step), weft_fem_script(name_of(level, step))},
+                         .level = number,
+                         .step = step};
     if (has_operator(step)) {
         TRY(weft_operator_in_script_make(level->op, in_script, error));
         out->choice = weft_operator_in_script_choice(in_script, "A");
@@ -66,7 +79,8 @@ static weft_status describe(const weft_cycle *cycle, int number, full_step step,
                                           .n_operators = has_operator(step),
                                           .single = cycle->single,
                                           .scatter = WEFT_SCATTER_GATHERED,
-                                          .elements = level->n};
+                                          .replicated = !weft_cycle_is_divided(level),
+                                          .elements = rows_of(level)};
 done:
     return status;
 }
@@ -81,7 +95,7 @@ static bool is_word(const char *word, const char *words) {
 
 static weft_status bind(const weft_cycle *cycle, int number, full_step step, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_cycle_level *level = &cycle->levels[number];
+    weft_cycle_level *level = &cycle->levels[number];
     full_level *full = &cycle->full->levels[number];
     weft_program *program = full->programs[step].program;
     const bool is_coarsest = number + 1 == cycle->full->n_levels;
@@ -96,6 +110,8 @@ static weft_status bind(const weft_cycle *cycle, int number, full_step step, wef
     static const char *const uses[FULL_STEPS] = {"b a weights ac bc", "b s a weights sc", "b a z s",
                                                  "b a z s"};
     weft_program_share_buffers(program, cycle->buffers);
+    if (weft_cycle_is_divided(level))
+        TRY(weft_program_share(program, "fine", weft_layout_share(level->part->product), error));
     if (step == FULL_LOAD || step == FULL_START)
         TRY(weft_program_bind_connectivity(program, "parents", level->parents, error));
     else
@@ -105,6 +121,8 @@ static weft_status bind(const weft_cycle *cycle, int number, full_step step, wef
             TRY(weft_program_bind(program, all[i].name, all[i].memory, error));
     if (has_operator(step))
         TRY(weft_operator_in_script_bind(&full->operators[step], program, "A", error));
+    if (step == FULL_LOAD && weft_cycle_is_divided(level))
+        TRY(weft_program_bind_operator(program, "exchange", weft_cycle_exchange, level, error));
 done:
     return status;
 }
@@ -266,7 +284,7 @@ static weft_status read_changes(const weft_cycle *cycle, int cycles, weft_full_r
     for (int i = 0; i < report->n_levels; ++i) {
         const full_level *level = &cycle->full->levels[i];
         weft_full_level *out = &report->levels[i];
-        *out = (weft_full_level){.n_rows = cycle->levels[i].n,
+        *out = (weft_full_level){.n_rows = rows_of(&cycle->levels[i]),
                                  .n_cycles = cycles_of(cycle, i, cycles)};
         for (int k = 0; k < out->n_cycles; ++k) {
             TRY(read_real(cycle, level->energy[k], &out->energy[k], error));
@@ -279,16 +297,31 @@ done:
     return status;
 }
 
+static weft_status interpolate(weft_cycle *cycle, int number, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_level_part *part = cycle->levels[number + 1].part;
+    if (!weft_fault("start_stale"))
+        TRY(weft_cycle_update(cycle, part ? part->solution : NULL,
+                              cycle->full->levels[number + 1].s, NULL, error));
+    TRY(run(cycle, number, FULL_START, error));
+done:
+    return status;
+}
+
 /* Levels from the coarsest mesh to `finest`, 0 or 1. */
 static weft_status run_levels(weft_cycle *cycle, int finest, int cycles, weft_error *error) {
     weft_status status = WEFT_OK;
     const int n = cycle->full->n_levels;
-    for (int i = 0; i + 1 < n; ++i)
+    for (int i = 0; i + 1 < n; ++i) {
+        const weft_cycle_level *coarser = &cycle->levels[i + 1];
         TRY(run(cycle, i, FULL_LOAD, error));
+        TRY(weft_cycle_update(cycle, coarser->part ? coarser->part->all : NULL, coarser->b, NULL,
+                              error));
+    }
     TRY(weft_memory_zero(cycle->full->levels[n - 1].s, error));
     for (int i = n; i-- > finest;) {
         if (i + 1 < n)
-            TRY(run(cycle, i, FULL_START, error));
+            TRY(interpolate(cycle, i, error));
         TRY(improve(cycle, i, cycles_of(cycle, i, cycles), error));
     }
 done:
@@ -302,7 +335,10 @@ static weft_status begin(weft_cycle *cycle, weft_memory *r, weft_error *error) {
         TRY(make_full(cycle, error));
     if (cycle->single)
         TRY(weft_cycle_size(cycle, r, NULL, error));
-    TRY(weft_cycle_convert_in(cycle, r, cycle->square, error));
+    if (cycle->outer.share)
+        TRY(weft_cycle_take_in(cycle, r, NULL, error));
+    TRY(weft_cycle_convert_in(cycle, cycle->outer.share ? cycle->outer.r : r, cycle->square,
+                              error));
 done:
     return status;
 }
@@ -313,7 +349,10 @@ weft_status weft_cycle_run_full(weft_cycle *cycle, int cycles, weft_memory *r, w
     TRY(begin(cycle, r, error));
     TRY(run_levels(cycle, 0, cycles, error));
     TRY(read_changes(cycle, cycles, report, error));
-    TRY(weft_cycle_convert_out(cycle, cycle->full->levels[0].s, cycle->square, z, error));
+    TRY(weft_cycle_convert_out(cycle, cycle->full->levels[0].s, cycle->square,
+                               cycle->outer.share ? cycle->outer.z : z, error));
+    if (cycle->outer.share)
+        TRY(weft_cycle_put_out(cycle, z, error));
 done:
     if (status != WEFT_OK)
         weft_cycle_full_free(&cycle->full); /* perhaps half made */

@@ -95,8 +95,8 @@ done:
     return status;
 }
 
-/* A list with the residuals of other ranks that are restricted to own rows. */
-static weft_status exchange(void *user, const weft_program_product *product, weft_error *error) {
+weft_status weft_cycle_exchange(void *user, const weft_program_product *product,
+                                weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cycle_level *level = user;
     const bool single = level->op->single;
@@ -134,7 +134,7 @@ static weft_status bind(const weft_cycle *cycle, int number, weft_cycle_step ste
             TRY(weft_program_bind(program, all[i].name, all[i].memory, error));
     TRY(weft_operator_in_script_bind(&level->operators[step], program, "A", error));
     if (weft_cycle_is_divided(level) && !is_up)
-        TRY(weft_program_bind_operator(program, "exchange", exchange, level, error));
+        TRY(weft_program_bind_operator(program, "exchange", weft_cycle_exchange, level, error));
 done:
     return status;
 }

@@ -2,7 +2,7 @@
  *
  * Decision  docs/decisions/0042-full-multigrid-of-a-residual.md */
 #include "core/weft_core.h"
-#include "fem/precondition/precondition.h"
+#include "fem/precondition/ranks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,13 +90,34 @@ static weft_status lift(const weft_preconditioner_problem *problem, weft_device 
             if (at[i][k] >= 0)
                 now[at[i][k]] = given[k];
     }
-    memcpy(x, now, (size_t)weft_space_dofs(problem->space) * sizeof *x);
+    memcpy(x, now,
+           (size_t)(hierarchy->levels[n_levels - 1].mesh->n_nodes * components) * sizeof *x);
 done:
     for (int i = 0; i < n_levels; ++i)
         free(at[i]);
     free(given);
     free(coarse);
     free(now);
+    return status;
+}
+
+/* On several ranks each does all of it, and keeps what it has. */
+static weft_status lift_whole(const weft_preconditioner_problem *problem, weft_device *device,
+                              double *x, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_whole whole = {0};
+    double *all = NULL;
+    TRY(weft_whole_make(device, problem, problem->op->layout, &whole, error));
+    all = malloc((size_t)whole.rows.n_whole * sizeof *all + 1);
+    if (!all)
+        TRY(weft_out_of_memory(error, "boundary values on the levels of multigrid"));
+    TRY(weft_rank_collect(&whole.rows, x, sizeof *x, all, error));
+    TRY(lift(&whole.problem, device, all, error));
+    for (int64_t k = 0; k < whole.rows.n; ++k)
+        x[k] = all[whole.rows.numbers[k]];
+done:
+    weft_whole_clear(&whole);
+    free(all);
     return status;
 }
 
@@ -113,7 +134,7 @@ weft_status weft_preconditioner_lift(weft_preconditioner *preconditioner, weft_m
         TRY(weft_error_set(error, WEFT_ERROR_SHAPE, "x must hold %lld doubles",
                            (long long)(bytes / sizeof *values)));
     if (host) {
-        status = lift(problem, device, host, error);
+        status = (problem->op->layout ? lift_whole : lift)(problem, device, host, error);
         goto done;
     }
     values = weft_array_make_unset(bytes);

@@ -6,6 +6,7 @@
  * takes the place of the norm in L2; there only the norms of errors add up. What V-cycles leave is
  * extrapolated from the last two of them in the same way. */
 #include "core/weft_core.h"
+#include "fem/precondition/ranks.h"
 #include "fem/solve/krylov.h"
 #include "fem/weft_fem.h"
 
@@ -94,12 +95,14 @@ static double rounding_of(const weft_full_report *report) {
 static weft_status run_cycle(weft_solver *cg, change *out, weft_error *error) {
     weft_status status = WEFT_OK;
     double energy = 0, size = 0;
+    int64_t n = 0;
+    TRY(weft_rank_dofs(cg->options->preconditioner->problem.op, &n, error));
     TRY(weft_preconditioner_apply(cg->options->preconditioner, cg->memory[WEFT_CG_Q],
                                   cg->memory[WEFT_CG_Z], error));
     TRY(weft_cg_run(cg, WEFT_CG_ADD, error));
     TRY(weft_memory_read(cg->memory[WEFT_CG_RZ], 0, &energy, sizeof energy, error));
     TRY(weft_memory_read(cg->memory[WEFT_CG_SIZE], 0, &size, sizeof size, error));
-    *out = (change){sqrt(energy), sqrt(size / (double)cg->n)};
+    *out = (change){sqrt(energy), sqrt(size / (double)n)};
 done:
     return status;
 }

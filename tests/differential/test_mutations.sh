@@ -99,6 +99,7 @@ bugs=(
     "residual_stale         solve_ranks_multigrid" # restriction reads no residuals of other ranks' rows
     "solution_stale         solve_ranks_multigrid" # interpolation reads an old solution of other ranks' rows
     "missing_exchange       solve_ranks_on_gpus" # products on GPUs of ranks read old values of other ranks' rows
+    "start_stale            solve_ranks_multigrid" # full multigrid interpolates an old solution of other ranks' rows
     "side_incomplete        solve_ranks_multigrid" # each rank computes a level from its own rows of the right-hand side
     "far_ignored            solve_single_levels" # a product of floats is not compared with that of doubles
     "gain_lost              solve_single_levels" # a correction is not scaled back

@@ -201,12 +201,49 @@ static void test_automatic(void **state) {
     }
 }
 
+/* Full multigrid until the discretisation error, on levels that are divided and others, with values that are lifted from the
+ * boundary, more cycles where coefficients jump, and vectors. Levels of a run without ranks are in single precision. */
+static void test_until_discretisation(void **state) {
+    (void)state;
+#define UNTIL "--until", "discretisation", "--probe", "0.4,0.3", "--probe", "0.5,0.5"
+    const rank_case cases[] = {
+        {"poisson",
+         {"--mesh", "square:10", "--refine", "4", "--source", "1+x*exp(y)", "--dirichlet",
+          "boundary=x*y", UNTIL}},
+        {"poisson",
+         {"--mesh", "square:8", "--refine", "2", "--source", "1+x", "--dirichlet", "left=y",
+          "--robin", "right=1,y", "--diffusivity", "select(x<0.55,1,1000)", UNTIL}},
+        {"poisson",
+         {"--mesh", "cube:3", "--refine", "2", "--source", "1+x*exp(y)", "--dirichlet",
+          "boundary=z", "--until", "discretisation", "--probe", "0.4,0.3,0.2", "--probe",
+          "0.5,0.5,0.5"}},
+        {"solve",
+         {"elasticity.weft", "--mesh", "square:4", "--refine", "2", "--dirichlet", "left=0,0.1*y",
+          "--neumann", "right=0,-0.1", UNTIL}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        json_t *one = ranks_run(&cases[i], "--ranks", "1"),
+               *three = ranks_run(&cases[i], "--ranks", "3");
+        assert_string_equal(app_text(three, "outcome"), "converged");
+        assert_true(app_number(one, "discretisation_error") ==
+                    app_number(three, "discretisation_error"));
+        assert_true(app_number(one, "algebraic_error") == app_number(three, "algebraic_error"));
+        json_decref(one);
+        json_decref(three);
+        ranks_check_up_to(&cases[i], 7, 1e-3);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plane),     cmocka_unit_test(test_space),
-        cmocka_unit_test(test_small),     cmocka_unit_test(test_methods),
-        cmocka_unit_test(test_meshes),    cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_degree),    cmocka_unit_test(test_form),
-        cmocka_unit_test(test_automatic), cmocka_unit_test(test_lower_degrees)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_plane),
+                                       cmocka_unit_test(test_space),
+                                       cmocka_unit_test(test_small),
+                                       cmocka_unit_test(test_methods),
+                                       cmocka_unit_test(test_meshes),
+                                       cmocka_unit_test(test_vectors),
+                                       cmocka_unit_test(test_degree),
+                                       cmocka_unit_test(test_form),
+                                       cmocka_unit_test(test_automatic),
+                                       cmocka_unit_test(test_lower_degrees),
+                                       cmocka_unit_test(test_until_discretisation)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

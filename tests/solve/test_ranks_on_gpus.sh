@@ -174,6 +174,7 @@ refused() { # MESSAGE ARGUMENTS...
     exit 1
 }
 refused 'do not compute with gmres and GPUs yet' --ranks 2 --device cuda --method gmres
+refused 'do not compute with full multigrid and GPUs yet' --ranks 2 --device cuda --until discretisation
 refused '2 devices for 3 ranks' --ranks 3 --device cuda:0,cuda:1
 refused 'cuda:8: there are 8 GPUs here' --device cuda:0,cuda:8
 refused 'do not compute with edge yet' --ranks 2 --device cuda --assembly edge
