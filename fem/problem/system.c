@@ -5,6 +5,7 @@
 #include "fem/operator/operator.h"
 #include "fem/space/layout.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 weft_status weft_problem_vectors_make(weft_problem *problem, weft_error *error) {
@@ -116,6 +117,9 @@ done:
     return status;
 }
 
+/* Work on a constant that counts as none, relative to that of each dof. */
+static const double WORKLESS = 1e-8;
+
 bool weft_problem_is_self_adjoint(const weft_problem *problem) {
     const weft_assembled *system = &problem->system;
     return !problem->forms.is_nonlinear && system->op && system->is_symmetric &&
@@ -155,4 +159,26 @@ done:
     free(b);
     free(u);
     return status;
+}
+
+/* Does the load do more than rounding of work on a mode? NULL: the dofs from first to last by steps, of a constant. */
+static bool works_on(const double *load, const double *mode, weft_transient_open dofs) {
+    double work = 0, size = 0;
+    for (int64_t i = dofs.first; i < dofs.last; i += dofs.step) {
+        work += load[i] * (mode ? mode[i] : 1);
+        size += fabs(load[i] * (mode ? mode[i] : 1));
+    }
+    return fabs(work) > WORKLESS * size;
+}
+
+bool weft_problem_works_on_free(const weft_problem *problem, const double *load) {
+    const weft_assembled *system = &problem->system;
+    const int64_t n = problem->fields.n_dofs;
+    const weft_transient_open all = {0, n, 1};
+    bool found = system->linear.project_mean && works_on(load, NULL, all);
+    for (int k = 0; k < system->open.n; ++k)
+        found |= works_on(load, NULL, system->open.list[k]);
+    for (int k = 0; k < system->modes.n; ++k)
+        found |= works_on(load, system->modes.modes + k * n, all);
+    return found;
 }

@@ -209,7 +209,6 @@ done:
 static weft_status solve_again(weft_gradient *g, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_problem *problem = g->problem;
-    TRY(weft_problem_load_alone(g->adjoint->problem, g->lambda, error));
     TRY(weft_problem_solve_again(problem, g->lambda, g->lambda, &g->again, error));
     g->report = (weft_problem_report){.choice = &problem->system.linear.choice,
                                       .result = &g->again,
@@ -227,6 +226,13 @@ static weft_status compute_adjoint(weft_gradient *g, weft_error *error) {
         g->lambda = malloc((size_t)n * sizeof *g->lambda + 1);
     if (!g->lambda)
         TRY(weft_out_of_memory(error, "a gradient"));
+    TRY(weft_problem_load_alone(adjoint, g->lambda, error));
+    if (weft_problem_works_on_free(g->problem, g->lambda))
+        TRY(weft_error_refuse(
+            error, WEFT_ERROR_UNSUPPORTED,
+            "the functional depends on a constant, or a motion, of u that nothing fixes",
+            "prescribe a value of it, or take it off in the functional, as (p - q)**2 with the "
+            "mean of q"));
     if (weft_problem_is_self_adjoint(g->problem)) {
         TRY(solve_again(g, error));
     } else {
@@ -240,8 +246,16 @@ done:
     return status;
 }
 
+static bool is_solved(const weft_problem *problem) {
+    return problem->forms.is_nonlinear ? problem->newton.converged
+                                       : problem->system.linear.cg.outcome == WEFT_CG_CONVERGED;
+}
+
 weft_status weft_gradient_update(weft_gradient *g, weft_error *error) {
     weft_status status = WEFT_OK;
+    if (!is_solved(g->problem))
+        TRY(weft_error_refuse(error, WEFT_ERROR_INPUT, "the problem has not converged",
+                              "a gradient is that of a solution: solve it first"));
     const size_t bytes = (size_t)weft_problem_dofs(g->problem) * sizeof(double);
     TRY(weft_memory_copy(g->states[STATE], g->problem->system.u, bytes, error));
     if (!g->functional)
@@ -318,6 +332,19 @@ static derived *find(const weft_gradient *g, const char *control) {
     return d;
 }
 
+/* What conditions add to F, and what constraints relate, is not in the file. */
+static weft_status check_prescribed(const weft_problem *problem, weft_error *error) {
+    bool found = problem->declared.n > 0;
+    for (int i = 0; i < problem->fields.n_conditions; ++i)
+        found |= problem->fields.conditions[i].kind == WEFT_ROBIN;
+    if (!found)
+        return WEFT_OK;
+    return weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
+                             "derivatives with respect to prescribed values are not computed "
+                             "beside Robin conditions or constraints",
+                             "write Robin conditions into the form, as alpha*u*v*ds(1)");
+}
+
 weft_status weft_gradient_control(weft_gradient *g, const char *control, weft_gradient_of *out,
                                   weft_error *error) {
     weft_status status = WEFT_OK;
@@ -327,6 +354,8 @@ weft_status weft_gradient_control(weft_gradient *g, const char *control, weft_gr
                               "call weft_gradient_pull_back first"));
     if (!d) {
         TRY(derive(g, UFL_GRADIENT, control, &made, error));
+        if (made->what.is_state)
+            TRY(check_prescribed(g->problem, error));
         TRY(compute_control(g, made, error));
         made->next = g->controls;
         d = g->controls = made;

@@ -114,6 +114,63 @@ class Gradients(unittest.TestCase):
         problem.solve()
         self.assertAlmostEqual(problem.gradient("J").value/made.value, 4, delta=1e-9)
 
+    def difference(self, text, values, control, moved, conditions):
+        """The derivative in the direction 1 of every entry, over that by differences of J."""
+        def make(values):
+            problem = weft.Problem(weft.Mesh("square:4"), forms(text), values=values, device=self.device, tolerance=1e-12,
+                                   conditions=conditions)
+            problem.solve()
+            return problem
+
+        derivative = numpy.sum(make(values).gradient("J", wrt=control, norm="l2")[control])
+        J = [make(dict(values, **{control: moved(h)})).gradient("J").value for h in (1e-4, -1e-4)]
+        return derivative*2e-4/(J[0] - J[1])
+
+    def test_constraints_and_spaces(self):
+        """Robin conditions, periodic sides, ties, loads at points; tensors, symmetric ones, mixed controls, Real."""
+        scalar = """
+V = FiniteElement("Lagrange", triangle, 1)
+u, v, unknown = TrialFunction(V), TestFunction(V), Coefficient(V)
+k, f, d = Coefficient(V), Coefficient(V), Coefficient(V)
+a, L = k*inner(grad(u), grad(v))*dx, f*v*dx
+J = (unknown-d)**2*dx + unknown*k*ds
+"""
+        given = {"k": 1.0, "f": "x", "d": "y"}
+        for conditions in ([weft.Dirichlet("left", 1), weft.Robin("top", "1+x", 2), weft.Neumann("right", "y")],
+                           [weft.Periodic("left", "right"), weft.Dirichlet("top", "x*(1-x)")],
+                           [weft.Tie("right"), weft.Dirichlet("left", 1), weft.PointLoad((0.3, 0.3), 1.0)]):
+            self.assertAlmostEqual(self.difference(scalar, given, "k", lambda h: 1 + h, conditions), 1, delta=1e-6)
+        held = [weft.Dirichlet("boundary", 0)]
+        space = "V = FiniteElement('Lagrange', triangle, 1)\nu, v, unknown = TrialFunction(V), TestFunction(V), Coefficient(V)\n"
+        tensor = space + "D = Coefficient(TensorElement('Lagrange', triangle, 1%s))\n" \
+            "a, L, J = inner(dot(D, grad(u)), grad(v))*dx, v*dx, unknown**2*dx\n"
+        for option, entries in (("", (2, 0.1, 0.2, 3)), (", symmetry=True", (2, 0.1, 3))):
+            self.assertAlmostEqual(self.difference(tensor % option, {"D": entries}, "D",
+                                                   lambda h: tuple(one + h for one in entries), held), 1, delta=1e-6)
+        mixed = space + "c = Coefficient(FiniteElement('Lagrange', triangle, 1)*FiniteElement('DG', triangle, 0))\nk, s = split(c)\n" \
+            "a, L, J = k*inner(grad(u), grad(v))*dx, s*v*dx, unknown**2*dx\n"
+        self.assertAlmostEqual(self.difference(mixed, {"c": (1, 2)}, "c", lambda h: (1 + h, 2 + h), held), 1, delta=1e-6)
+        real = space + "k = Coefficient(FiniteElement('Real', triangle, 0))\n" \
+            "a, L, J = k*inner(grad(u), grad(v))*dx + k*k*u*v*ds, v*dx, unknown**2*ds\n"
+        self.assertAlmostEqual(self.difference(real, {"k": 1.5}, "k", lambda h: 1.5 + h, []), 1, delta=1e-6)
+
+    def test_what_nothing_fixes(self):
+        """The pressure of an enclosed flow: J may depend on it, but not on the constant that can be added to it."""
+        flow = """
+V = VectorElement("Lagrange", triangle, 2)*FiniteElement("Lagrange", triangle, 1)
+(u, p), (v, q), unknown = TrialFunctions(V), TestFunctions(V), Coefficient(V)
+w, r = split(unknown)
+P = FiniteElement("Lagrange", triangle, 1)
+m, f, d = Coefficient(P), Coefficient(VectorElement("Lagrange", triangle, 1)), Coefficient(P)
+a, L = m*inner(grad(u), grad(v))*dx - p*div(v)*dx - q*div(u)*dx, dot(f, v)*dx
+J = inner(w, w)*dx + %s*dx
+"""
+        given = {"m": "1+x", "f": ("x*y", "sin(3*x)"), "d": "1+x"}
+        held = [weft.Dirichlet("boundary", (0, 0, None))]
+        self.assertAlmostEqual(self.difference(flow % "r*(d - 1.5)", given, "m", lambda h: "1+x+%r" % h, held), 1, delta=1e-4)
+        with self.assertRaisesRegex(weft.UnsupportedError, "depends on a constant, or a motion, of u that nothing fixes"):
+            self.difference(flow % "(r - d)**2", given, "m", lambda h: "1+x+%r" % h, held)
+
     def test_refusals(self):
         problem = self.problem(MOTHER, "square:4", {"f": 1, "d": 0, "alpha": 2})
         self.assertRaisesRegex(weft.UsageError, "call solve", lambda: problem.gradient("J"))
@@ -125,6 +182,14 @@ class Gradients(unittest.TestCase):
         script = weft.Problem(weft.Mesh("square:4"), "poisson_diffusivity", device=self.device)
         script.solve()
         self.assertRaisesRegex(weft.UsageError, "is a script", lambda: script.gradient("J"))
+        robin = weft.Problem(weft.Mesh("square:4"), forms(MOTHER), {"f": 1, "d": 0, "alpha": 2}, device=self.device,
+                             conditions=[weft.Dirichlet("left", 0), weft.Robin("right", 1, 2)])
+        robin.solve()
+        self.assertRaisesRegex(weft.UnsupportedError, "beside Robin conditions", lambda: robin.gradient("J", wrt=None))
+        slow = weft.Problem(weft.Mesh("square:8"), forms(MOTHER), {"f": "x*y", "d": 0, "alpha": 2}, device=self.device, max_iterations=1,
+                            preconditioner="jacobi", conditions=[weft.Dirichlet("boundary", 0)])
+        slow.solve(must_converge=False)
+        self.assertRaisesRegex(weft.InputError, "has not converged", lambda: slow.gradient("J"))
 
 
 if __name__ == "__main__":
