@@ -296,10 +296,10 @@ static bool is_by_mpi(int kind) {
 }
 
 /* Is a preconditioner one of those that several ranks compute? */
-static bool runs_on_ranks(const weft_linear *linear, int kind) {
+static bool runs_on_ranks(int kind) {
     const char *name = kind < 0 ? "" : weft_preconditioner_about(kind)->name;
     return kind < 0 || strcmp(name, "multigrid") == 0 || strcmp(name, "aggregation") == 0 ||
-           (strcmp(name, "block") == 0 && !is_on_gpu(linear)) || is_by_mpi(kind);
+           strcmp(name, "block") == 0 || is_by_mpi(kind);
 }
 
 /* What to take in place of what several ranks do not compute. */
@@ -326,7 +326,7 @@ weft_status weft_linear_check_ranks(const weft_linear *linear, weft_error *error
         option = "--method";
     if (options->until_discretisation && is_on_gpu(linear))
         option = "--until";
-    if (options->preconditioner >= 0 && !runs_on_ranks(linear, options->preconditioner))
+    if (options->preconditioner >= 0 && !runs_on_ranks(options->preconditioner))
         option = "--preconditioner";
     if (options->assembly == WEFT_ASSEMBLY_SYMMETRIC)
         option = "--assembly";
@@ -367,7 +367,6 @@ static weft_status choose_kind_for_ranks(weft_linear *linear, const weft_problem
     const bool is_mixed = linear->n_spaces > 1;
     const char *because =
         options->preconditioner != WEFT_AUTO ? "as requested"
-        : is_mixed && is_on_gpu(linear)      ? "GPUs of ranks have no blocks for mixed spaces"
         : is_mixed                           ? unblocked(linear, &problem)
                    : weft_linear_jacobi_because(options, choice->method, problem.symmetric,
                                                 problem.lowers_degrees);
@@ -389,7 +388,7 @@ static weft_status choose_kind_for_ranks(weft_linear *linear, const weft_problem
     }
     problem.factorisations = 0;
     n = weft_preconditioner_costs(&limits, &problem, has_levels, NULL, costs);
-    while (i + 1 < n && !runs_on_ranks(linear, costs[i].kind))
+    while (i + 1 < n && !runs_on_ranks(costs[i].kind))
         ++i;
     choice->preconditioner = costs[i].kind;
     linear->times = 1;

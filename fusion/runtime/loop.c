@@ -1,6 +1,7 @@
 /* Runs a program step by step: segments launch kernels, the host evaluates uniform arithmetic and
  * conditions. */
 #include "core/base/fault.h"
+#include "core/device/device.h"
 #include "fusion/runtime/private.h"
 
 #include <math.h>
@@ -211,7 +212,9 @@ static weft_status check_ranks(const weft_program *p, weft_error *error) {
     enum { FAILED = 3 }; /* kernels/prelude/ranks_cuda.h */
     const weft_share *share = p->compilation->options.distributed ? share_of(p) : NULL;
     int64_t failed = 0;
-    if (share && share->in_kernels && !p->active) /* which is captured */
+    const bool is_captured =
+        p->active || weft_device_graph_refuses(p->device, "a check", NULL) != WEFT_OK;
+    if (share && share->in_kernels && !is_captured)
         TRY(weft_memory_read(share->team, FAILED * sizeof failed, &failed, sizeof failed, error));
     if (failed)
         TRY(weft_error_set(error, WEFT_ERROR_DEVICE,

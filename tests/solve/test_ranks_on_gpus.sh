@@ -116,6 +116,10 @@ L = sin(3*x[1])*v[0]*dx + x[0]**2*v[1]*dx
 END
 pair mixed '--device cuda:0,cuda:1' solve stokes.ufl --mesh square:4 --dirichlet boundary=0,0,free --probe 0.4,0.3
 run mixed-host solve stokes.ufl --mesh square:4 --dirichlet boundary=0,0,free --probe 0.4,0.3 --device host:1
+pair blocks '--ranks 3 --device cuda' solve stokes.ufl --mesh square:6 --preconditioner block --assembly csr --dirichlet bottom=0,0,free \
+    --dirichlet top=0,0,free --probe 0.4,0.3
+pair saddle '--device cuda:0,cuda:1' solve stokes.ufl --mesh square:5 --preconditioner block --assembly matrix-free \
+    --dirichlet boundary=0,0,free --probe 0.4,0.3
 pair insulated '--device cuda:0,cuda:1' poisson --mesh square:6 --source x-0.5 --neumann boundary=0 --probe 0.4,0.3
 pair degree_2_matrix '--device cuda:0,cuda:1' solve form.ufl --mesh cube:2 --assembly csr --dirichlet left=0 --probe 0.4,0.3,0.2
 
