@@ -114,6 +114,25 @@ class Gradients(unittest.TestCase):
         problem.solve()
         self.assertAlmostEqual(problem.gradient("J").value/made.value, 4, delta=1e-9)
 
+    def test_taylor(self):
+        """|J(m + h q) - J(m) - h dJ q| falls as h^2, for q = 1 and each kind of control."""
+        given = {"k": 1.0, "w": 1.0, "c": (0.5, 0.5)}
+        text = CONTROLS.format(cell="triangle", degree=1)
+
+        def solved(values):
+            problem = self.problem(text, "square:4", values)
+            problem.solve(newton_tolerance=1e-13)
+            return problem
+
+        first = solved(given).gradient("T", wrt=list(given), norm="l2")
+        for name, value in given.items():
+            slope, remainders = numpy.sum(first[name]), []
+            for h in [0.2*0.5**k for k in range(5)]:
+                moved = tuple(one + h for one in value) if isinstance(value, tuple) else value + h
+                remainders.append(abs(solved(dict(given, **{name: moved})).gradient("T").value - first.value - h*slope))
+            for coarse, fine in zip(remainders[1:], remainders[2:]):
+                self.assertGreater(math.log2(coarse/fine), 1.9, "%s: %r" % (name, remainders))
+
     def difference(self, text, values, control, moved, conditions):
         """The derivative in the direction 1 of every entry, over that by differences of J."""
         def make(values):
