@@ -51,6 +51,7 @@ extern const char weft_entry_no_memory[];
 typedef struct weft_cache {
     int folder;           /* descriptor; -1: no cache, everything is compiled again */
     atomic_bool writable; /* false once the disk is full */
+    atomic_bool is_swept; /* leftovers of killed processes have been looked for */
     const weft_monitor *monitor;
     atomic_bool warned;         /* the warning about unusable storage has been logged */
     const char *name, *instead; /* for messages: "kernel cache", and what is done without it */

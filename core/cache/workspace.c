@@ -225,7 +225,9 @@ weft_status weft_work_folder_make(weft_cache *cache, const weft_cache_lock *lock
     const int first = *place;
     out->parent = out->folder = -1;
     if (first == 0 && cache->writable) {
-        weft_cache_sweep(cache->folder, lock->file, lock->file >= 0 ? key : NULL);
+        if (!atomic_exchange(&cache->is_swept,
+                             true)) /* reading a large folder takes as long as compiling a kernel */
+            weft_cache_sweep(cache->folder, lock->file, lock->file >= 0 ? key : NULL);
         /* Without the lock, another process might take this directory for abandoned. */
         if (lock->file >= 0 && make_in_cache(cache, key, out))
             return WEFT_OK;
