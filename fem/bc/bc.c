@@ -1,6 +1,7 @@
 /* Conditions by groups become constrained dofs with values, and forms over facets. */
 #include "fem/base/marks.h"
 #include "fem/bc/private.h"
+#include "fem/space/layout.h"
 #include "fem/space/space.h"
 
 #include <math.h>
@@ -133,6 +134,8 @@ static weft_status evaluate(weft_bc *bc, const weft_bc_piece *piece, double *all
             bc->context, bc->space,
             &(weft_timed_formula){condition->value, condition->origin, bc->when}, memory, values,
             error));
+        if (strchr(condition->value, '@')) /* a node has the value of the last of its groups */
+            TRY(weft_space_take_owners(bc->space, values, error));
     }
     for (int64_t i = 0; i < piece->n_nodes && !bc->is_null; ++i) {
         const int32_t node = piece->nodes[i];

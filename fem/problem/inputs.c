@@ -1,6 +1,7 @@
 /* Computes the values of the inputs of a problem from formulas and lists. */
 #include "fem/problem/inputs.h"
 #include "fem/data/data.h"
+#include "fem/space/layout.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -168,6 +169,9 @@ static weft_status fill(weft_inputs *inputs, const value_list *out, int k, const
         TRY(weft_vector_make(context->device, n, &made.values, &made.memory, error));
         TRY(weft_space_evaluate(context, out->space, text, out->origin, made.memory, made.values,
                                 error));
+        if (!out->on_cells &&
+            strchr(text, '@')) /* a node has the value of the last of its groups */
+            TRY(weft_space_take_owners(out->space, made.values, error));
     }
     entry_chunks all = {.out = out,
                         .lanes = lanes,

@@ -2,6 +2,7 @@
 #include "fem/data/data.h"
 #include "fem/form/form.h"
 #include "fem/problem/inputs.h"
+#include "fem/space/layout.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,6 +79,31 @@ done:
     return status;
 }
 
+/* Nodes of a space, with marks of groups. */
+typedef struct marked_nodes {
+    const weft_space *space;
+    weft_data_points points;
+} marked_nodes;
+
+/* A weft_data_points.mark: a part may lack the cells by which a node is in a group. */
+static weft_status mark_as_owners(const weft_data_points *points, int group, unsigned char *marks,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    const marked_nodes *of = points->user;
+    double *values = weft_array_make((size_t)points->n, sizeof *values);
+    if (!values)
+        TRY(weft_out_of_memory(error, "the groups of nodes"));
+    TRY(of->points.mark(&of->points, group, marks, error));
+    for (int64_t i = 0; i < points->n; ++i)
+        values[i] = marks[i];
+    TRY(weft_space_take_owners(of->space, values, error));
+    for (int64_t i = 0; i < points->n; ++i)
+        marks[i] = values[i] != 0;
+done:
+    free(values);
+    return status;
+}
+
 /* Coordinates of the nodes, or of the centres of cells in blocks; a number has no place. */
 static weft_status place(weft_inputs *inputs, weft_moving_input *m, const weft_name_info *info,
                          int64_t *n, weft_error *error) {
@@ -88,6 +114,7 @@ static weft_status place(weft_inputs *inputs, weft_moving_input *m, const weft_n
     const bool on_cells = info->over && strcmp(info->over, "cells") == 0;
     const weft_space *space = weft_input_space(inputs, info);
     weft_data_points points = {.n = 1};
+    marked_nodes marked = {NULL};
     weft_space *constants = NULL;
     if (on_cells) {
         TRY(weft_constants_make(inputs->fields, &constants, error));
@@ -97,6 +124,12 @@ static weft_status place(weft_inputs *inputs, weft_moving_input *m, const weft_n
         if (points.read)
             TRY(points.read(&points, error));
         points.over = "points";
+        marked = (marked_nodes){space, points};
+        if (space && inputs->fields->mesh->part) {
+            points.mark = mark_as_owners;
+            points.user = &marked;
+            points.read = NULL;
+        }
     }
     *n = points.n;
     const int64_t capacity = on_cells ? (*n + lanes - 1) / lanes * lanes * d : *n * d;

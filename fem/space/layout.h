@@ -70,6 +70,11 @@ weft_status weft_space_owners(const weft_space *space, int32_t **out, weft_error
  *  starts  [n_ranks + 1] weft_part_starts */
 weft_status weft_space_owners_by(const weft_space *space, const int64_t *starts, int n_ranks,
                                  int32_t **out, weft_error *error);
+/** Let numbers at the nodes of a space on a part, which follow from the cells of each node, be those of the nodes' owners, which have all
+ *  these cells: nothing where nodes are not shared. All ranks call it.
+ *  values  [nodes]
+ *  Errors  those of weft_comm_exchange; WEFT_ERROR_MEMORY */
+weft_status weft_space_take_owners(const weft_space *space, double *values, weft_error *error);
 /** Tell a connectivity to nodes of the space what ranks have of it; nothing where the mesh is whole.
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_space_share(const weft_space *space, weft_connectivity *connectivity,

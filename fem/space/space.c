@@ -275,6 +275,54 @@ done:
     return status;
 }
 
+weft_status weft_space_take_owners(const weft_space *space, double *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int c = space->components;
+    weft_layout *layout = NULL;
+    double *dofs = NULL;
+    if (!space->mesh->part || !weft_family_about(space->element->family)->is_lattice ||
+        !weft_element_is_shared(space->element))
+        goto done;
+    TRY(weft_layout_make(&space, 1, &layout, error));
+    dofs = weft_array_make((size_t)(space->n_nodes * c), sizeof *dofs);
+    if (!dofs)
+        TRY(weft_out_of_memory(error, "the nodes of a part"));
+    for (int64_t i = 0; i < space->n_nodes * c; ++i)
+        dofs[i] = values[i / c];
+    TRY(weft_layout_update_values(layout, dofs, error));
+    for (int64_t i = 0; i < space->n_nodes; ++i)
+        values[i] = dofs[i * c];
+done:
+    weft_layout_free(&layout);
+    free(dofs);
+    return status;
+}
+
+/* The last cell of a node places it, up to rounding, and a part may lack the last cell of a copy: that has its owner's place. */
+static weft_status agree_on_places(weft_space *space, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int d = space->mesh->dimension;
+    const double *x = NULL;
+    double *axis = NULL;
+    if (weft_element_is_on_vertices(space->element) || !weft_element_is_shared(space->element))
+        goto done;
+    TRY(weft_space_read_points(space, &x, error));
+    axis = weft_array_make((size_t)space->n_nodes, sizeof *axis);
+    if (!axis)
+        TRY(weft_out_of_memory(error, "the coordinates of a space"));
+    for (int k = 0; k < d; ++k) {
+        for (int64_t i = 0; i < space->n_nodes; ++i)
+            axis[i] = x[i * d + k];
+        TRY(weft_space_take_owners(space, axis, error));
+        for (int64_t i = 0; i < space->n_nodes; ++i)
+            space->own_x[i * d + k] = axis[i];
+    }
+    TRY(weft_vector_push(space->x, space->own_x, space->n_nodes * d, error));
+done:
+    free(axis);
+    return status;
+}
+
 weft_status weft_space_share(const weft_space *space, weft_connectivity *connectivity,
                              weft_error *error) {
     return space->mesh->part ? weft_connectivity_share(connectivity, &space->share, error)
@@ -304,6 +352,8 @@ weft_status weft_space_make_with(weft_device *device, const weft_mesh *mesh,
         TRY(send(space, weft_element_is_on_vertices(space->element) ? copies : NULL, error));
     if (mesh->part)
         TRY(share_nodes(space, error));
+    if (mesh->part)
+        TRY(agree_on_places(space, error));
     *out = space;
     space = NULL;
 done:

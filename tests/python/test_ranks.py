@@ -34,6 +34,12 @@ u, v = TrialFunction(e), TestFunction(e)
 a = u*v*dx + inner(grad(u), grad(v))*dx + 100*jump(u)*jump(v)*dS
 L = v*dx + dot(jump(v, FacetNormal(triangle)), as_vector([1, 2]))*dS
 """
+STOKES = """
+W = VectorElement("P", triangle, 2)*FiniteElement("P", triangle, 1)
+(u, p), (v, q), f = TrialFunctions(W), TestFunctions(W), Coefficient(VectorElement("P", triangle, 2))
+a = inner(grad(u), grad(v))*dx - p*div(v)*dx - q*div(u)*dx
+L = inner(f, v)*dx
+"""
 HEAT = """
 e = FiniteElement("Lagrange", triangle, 1)
 u, v, f = TrialFunction(e), TestFunction(e), Coefficient(e)
@@ -113,6 +119,34 @@ class Ranks(unittest.TestCase):
         with self.assertRaisesRegex(weft.UnsupportedError, "g is given by an array over other entries[^|]*hint: give a formula"):
             weft.Problem(self.mesh, weft.FormFile(FORM.replace('f = ', 'g = ').replace('f*', 'g*').replace(
                 'Coefficient(FiniteElement("Lagrange", triangle, 1))', "Coefficient(e)"), name="g.ufl"), {"k": 1, "g": numpy.ones(625)}, ranks=2)
+
+    def test_coefficients_at_shared_nodes(self):
+        """A node has the place, and the value by group, that the last of its cells gives it, which the part of a rank may lack."""
+        left = numpy.flatnonzero(self.mesh.points[self.mesh.cells].mean(axis=1)[:, 0] < 0.4)
+        mesh = weft.Mesh.from_arrays(self.mesh.points, self.mesh.cells, {"side": self.mesh.facets("right"), "edge": self.mesh.facets("left")}, {"some": left[::2]})
+        for degree, f in ((1, "1; @some=5"), (2, "1; @some=5"), (2, "y")):
+            text = FORM.replace('Coefficient(FiniteElement("Lagrange", triangle, 1))', "Coefficient(e)").replace(
+                "triangle, 2", "triangle, %d" % degree)
+            problems = [weft.Problem(mesh, weft.FormFile(text, name="f.ufl"), {"k": 1, "f": f}, {"ds(1)": "side"}, ranks=n,
+                                     conditions=[weft.Dirichlet("edge", "y; @some=2 + y")]) for n in RANKS]
+            for problem in problems:
+                problem.solve()
+                self.assertEqual(problem.values.tobytes(), problems[0].values.tobytes(), (degree, f, problem.n_ranks))
+
+        for n in RANKS[1:]:
+            one, other = (weft.Problem(mesh, weft.FormFile(HEAT, name="heat.ufl"), {"f": "t; @some=5*t"}, ranks=k) for k in (1, n))
+            for a, b in zip(one.steps(dt=0.05, end=0.1), other.steps(dt=0.05, end=0.1)):
+                self.assertEqual(a.values.tobytes(), b.values.tobytes(), n)
+
+    def test_flow(self):
+        def work(n):
+            problem = weft.Problem(self.mesh, weft.FormFile(STOKES, name="s.ufl"), {"f": ("y", "-x^2")}, ranks=n,
+                                   conditions=[weft.Dirichlet("boundary", (0, 0, None))])
+            problem.solve()
+            return problem
+        one, two = work(1), work(3)
+        self.assertEqual(one.values.tobytes(), two.values.tobytes())
+        self.assertEqual([part.shape for part in two.fields], [(625, 2), (169,)])
 
     def test_integrals_between_cells(self):
         def work(n):
