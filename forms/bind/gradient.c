@@ -89,6 +89,23 @@ static bool has_part(const weft_ufl_problem *ufl, const char *measure) {
     return false;
 }
 
+/* Lists over cells are in blocks, those over dofs are not. */
+static weft_status check_list(const weft_gradient *g, const derived *d,
+                              const weft_problem_value *value, weft_error *error) {
+    const weft_binding *binding = g->problem->basis.user;
+    if (!value->source.memory || !ufl_problem_reads(binding->file, value->name) ||
+        ufl_problem_reads_cells(binding->file, value->name) ==
+            ufl_problem_reads_cells(d->ufl, value->name))
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                   "'%s' is a list over the cells, which the functional or a derivative reads over "
+                   "facets, or the reverse",
+                   value->name);
+    weft_error_hint(error, "give it by a formula, or let the forms and the functional have the "
+                           "same measures, as with 0*v*ds");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
 /* The measures and values of the options that the problem has, and the states. */
 static weft_status list_given(const weft_gradient *g, derived *d, const weft_ufl_problem *ufl,
                               weft_error *error) {
@@ -104,9 +121,14 @@ static weft_status list_given(const weft_gradient *g, derived *d, const weft_ufl
     for (int i = 0; i < given->n_measures; ++i)
         if (has_part(ufl, given->measures[i].name))
             d->measures[d->bind.n_measures++] = given->measures[i];
-    for (int i = 0; i < given->n_values; ++i)
-        if (ufl_problem_reads(d->ufl, given->values[i].name))
-            d->values[d->bind.n_values++] = given->values[i];
+    for (int i = 0; i < given->n_values; ++i) {
+        if (!ufl_problem_reads(d->ufl, given->values[i].name))
+            continue;
+        const weft_status status = check_list(g, d, &given->values[i], error);
+        if (status != WEFT_OK)
+            return status;
+        d->values[d->bind.n_values++] = given->values[i];
+    }
     const char *const names[] = {d->what.state, d->what.adjoint};
     for (int i = 0; i < 2; ++i)
         if (ufl_problem_reads(d->ufl, names[i]))

@@ -97,6 +97,8 @@ weft_status ufl_read_sensitivity(const weft_ufl *file, ufl_sensitivity *what, we
                                  weft_error *error);
 /** Do the scripts of the problem that is there have this input, by its name in the file? */
 bool ufl_problem_reads(const weft_ufl *ufl, const char *input);
+/** Is it over cells there, whose lists are in blocks? */
+bool ufl_problem_reads_cells(const weft_ufl *ufl, const char *input);
 /** Does a functional of the file have this coefficient or constant? */
 bool ufl_functionals_read(weft_ufl *ufl, const char *input);
 /** The function of one integral. "ufl_a_0", with a name for the facets where there are several */

@@ -357,24 +357,36 @@ done:
     return status;
 }
 
-static bool reads(const weft_ufl *ufl, const ufl_calls *calls, const char *input) {
+/* The terminal that an input stands for; NULL: the functions do not read it. */
+static const ufl_node *read_by(const weft_ufl *ufl, const ufl_calls *calls, const char *input) {
     for (int i = 0; i < calls->n; ++i)
         for (int k = 1; k < calls->list[i]->n_arguments; ++k) {
             const ufl_node *node = calls->list[i]->arguments[k].node;
             if (strcmp(ufl_terminal_name(ufl, calls->form, node), input) == 0)
-                return true;
+                return node;
         }
-    return false;
+    return NULL;
+}
+
+static const ufl_node *find_input(const weft_ufl *ufl, const char *input) {
+    const ufl_problem *problem = ufl->problem;
+    const ufl_node *found = NULL;
+    for (int i = 0; i < problem->shown.n_parts && !found; ++i) {
+        const ufl_calls *calls[] = {&problem->calls[i].matrix, &problem->calls[i].vector,
+                                    &problem->calls[i].mass};
+        for (int k = 0; k < 3 && !found; ++k)
+            found = read_by(ufl, calls[k], input);
+    }
+    return found;
 }
 
 bool ufl_problem_reads(const weft_ufl *ufl, const char *input) {
-    const ufl_problem *problem = ufl->problem;
-    for (int i = 0; i < problem->shown.n_parts; ++i)
-        if (reads(ufl, &problem->calls[i].matrix, input) ||
-            reads(ufl, &problem->calls[i].mass, input) ||
-            reads(ufl, &problem->calls[i].vector, input))
-            return true;
-    return false;
+    return find_input(ufl, input) != NULL;
+}
+
+bool ufl_problem_reads_cells(const weft_ufl *ufl, const char *input) {
+    const ufl_node *node = find_input(ufl, input);
+    return node && node->type == UFL_COEFFICIENT && ufl_is_over_cells(ufl->problem, node);
 }
 
 /* Does a form without arguments have this terminal? */

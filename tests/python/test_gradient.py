@@ -190,6 +190,28 @@ J = inner(w, w)*dx + %s*dx
         with self.assertRaisesRegex(weft.UnsupportedError, "depends on a constant, or a motion, of u that nothing fixes"):
             self.difference(flow % "(r - d)**2", given, "m", lambda h: "1+x+%r" % h, held)
 
+    def test_lists_over_cells(self):
+        """Such a list has the layout of the problem that it was given to: others are refused, not misread."""
+        text = """
+V = FiniteElement("Lagrange", triangle, 1)
+u, v, unknown = TrialFunction(V), TestFunction(V), Coefficient(V)
+b = Coefficient(VectorElement("DG", triangle, 0))
+a, L = inner(grad(u), grad(v))*dx + dot(b, grad(u))*v*dx, v*dx
+J, K = unknown**2*dx, unknown**2*ds
+"""
+        random = numpy.random.default_rng(1)
+        values, direction = 1 + random.random((32, 2)), random.random((32, 2))
+
+        def solved(b):
+            problem = self.problem(text, "square:4", {"b": b})
+            problem.solve()
+            return problem
+
+        first = solved(values)
+        J = [solved(values + h*direction).gradient("J").value for h in (1e-5, -1e-5)]
+        self.assertAlmostEqual((first.gradient("J", wrt="b", norm="l2")["b"]*direction).sum()*2e-5/(J[0] - J[1]), 1, delta=1e-5)
+        self.assertRaisesRegex(weft.UnsupportedError, "'b' is a list over the cells", lambda: first.gradient("K"))
+
     def test_refusals(self):
         problem = self.problem(MOTHER, "square:4", {"f": 1, "d": 0, "alpha": 2})
         self.assertRaisesRegex(weft.UsageError, "call solve", lambda: problem.gradient("J"))
