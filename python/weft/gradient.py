@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence, Union
 
 from . import _structures as s
 from ._library import Handle, UsageError, encode, lib
+from .report import NotConverged
 
 if TYPE_CHECKING:
     import numpy
@@ -29,6 +30,7 @@ class Gradient:
                  norm: str) -> None:
         self.functional, self.norm = functional, norm
         self.value: float = lib.weft_gradient_value(handle.pointer)
+        _check_adjoint(handle)
         n = problem.n_dofs
         adjoint = lib.weft_gradient_adjoint(handle.pointer)
         self._problem, self._adjoint = problem, _copied(adjoint, n)
@@ -59,6 +61,17 @@ class Gradient:
             ", d/d%s %s" % (name, "float" if isinstance(value, float) else value.shape) for name, value in self._list.items()))
 
 
+def _check(what: str, outcome: int) -> None:
+    """Refuse what follows from a system that was not solved."""
+    if outcome != 0:
+        raise NotConverged("%s did not converge: %s; raise max_iterations, or choose another preconditioner"
+                           % (what, lib.weft_cg_outcome_name(outcome).decode()), None)
+
+
+def _check_adjoint(handle: Handle) -> None:
+    _check("the adjoint problem", lib.weft_gradient_report(handle.pointer).contents.result.contents.outcome)
+
+
 def _copied(pointer: Any, n: int) -> numpy.ndarray:
     import numpy
 
@@ -75,6 +88,7 @@ def _of(handle: Handle, control: Optional[str], norm: str) -> Any:
     if of.n_numbers:
         numbers = [of.numbers[i] for i in range(of.n_numbers)]
         return numbers[0] if len(numbers) == 1 else numpy.array(numbers)
+    _check("the projection of the derivative with respect to %s" % (control or "u"), of.outcome)
     values = _copied(of.gradient if norm == "L2" else of.derivative, of.n)
     if lib.weft_problem_spaces(of.problem, byref(spaces)) > 1 or control in (None, "u"):
         return values
@@ -115,4 +129,5 @@ class Gradients:
         if len(values) != self._problem.n_dofs:
             raise UsageError("the cotangent has %d values, expected %d" % (len(values), self._problem.n_dofs), "usage")
         lib.weft_gradient_pull_back(handle.pointer, values.ctypes.data_as(POINTER(c_double)))
+        _check_adjoint(handle)
         return {control: _of(handle, control, "l2") for control in wrt}

@@ -231,6 +231,11 @@ J, K = unknown**2*dx, unknown**2*ds
                             preconditioner="jacobi", conditions=[weft.Dirichlet("boundary", 0)])
         slow.solve(must_converge=False)
         self.assertRaisesRegex(weft.InputError, "has not converged", lambda: slow.gradient("J"))
+        slow.set(f=0, d="x*y")  # u = 0 takes no iteration, its adjoint state some
+        slow.solve()
+        self.assertRaisesRegex(weft.NotConverged, "the adjoint problem did not converge", lambda: slow.gradient("J", wrt="f"))
+        self.assertRaisesRegex(weft.NotConverged, "the adjoint problem did not converge",
+                               lambda: slow.pull_back(numpy.arange(81.0), wrt=["f"]))
 
 
 if __name__ == "__main__":
