@@ -236,8 +236,7 @@ static weft_status check_start(const solve_options *o, weft_error *error) {
 
 /* --gradient is of stationary problems of form files. */
 static weft_status check_gradient(const solve_options *o, weft_error *error) {
-    const char *ending = o->script ? strrchr(o->script, '.') : NULL;
-    const bool is_form = ending && (strcmp(ending, ".ufl") == 0 || strcmp(ending, ".py") == 0);
+    const bool is_form = o->script && app_is_form_file(o->script);
     if (o->wrt && !o->gradient) {
         weft_error_set(error, WEFT_ERROR_USAGE, "--wrt names controls of a gradient");
         weft_error_location(error, "--wrt", NULL, 0, 0);

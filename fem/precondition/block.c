@@ -371,7 +371,7 @@ done:
     return status;
 }
 
-/* The blocks of the matrix, or of what is left of it. Several ranks find those of the whole, and keep what is of their parts. */
+/* The blocks of the matrix, or of the one without condensed dofs. Several ranks find those of the whole, and keep their parts. */
 static weft_status find_blocks(weft_preconditioner *preconditioner, const weft_csr *A,
                                const weft_condensation *condensation, weft_error *error) {
     weft_status status = WEFT_OK;

@@ -153,6 +153,8 @@ weft_status weft_problem_load_make(weft_problem *problem, weft_error *error);
 weft_status weft_problem_hold(weft_problem *problem, const weft_problem *from, weft_error *error);
 /** Is the solved problem linear, with a symmetric matrix that fixes u by itself, so that it is its own adjoint? */
 bool weft_problem_is_self_adjoint(const weft_problem *problem);
+/** Is there a constant of a component, or a motion, that nothing fixes in a solved problem? */
+bool weft_problem_is_open(const weft_problem *problem);
 /** Does a load [n_dofs] do work on what nothing fixes in a solved problem: constants of components, or motions? */
 bool weft_problem_works_on_free(const weft_problem *problem, const double *load);
 /** Solve A v = load once more, with v = 0 where u is prescribed, by the same preconditioner; u stays.

@@ -120,12 +120,17 @@ done:
 /* Work on a constant that counts as none, relative to that of each dof. */
 static const double WORKLESS = 1e-8;
 
+bool weft_problem_is_open(const weft_problem *problem) {
+    const weft_assembled *system = &problem->system;
+    return system->linear.project_mean || system->open.n > 0 || system->modes.n > 0;
+}
+
 bool weft_problem_is_self_adjoint(const weft_problem *problem) {
     const weft_assembled *system = &problem->system;
     return !problem->forms.is_nonlinear && system->op && system->is_symmetric &&
            system->linear.cg.outcome == WEFT_CG_CONVERGED && problem->declared.n == 0 &&
-           !system->reduction && !system->rest && system->open.n == 0 &&
-           !system->linear.project_mean && !problem->mesh->part;
+           !system->reduction && !system->rest && !weft_problem_is_open(problem) &&
+           !problem->mesh->part;
 }
 
 weft_status weft_problem_solve_again(weft_problem *problem, const double *load, double *out,

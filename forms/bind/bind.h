@@ -89,6 +89,8 @@ bool weft_ufl_is_straight(const weft_ufl_problem *ufl);
 
 /* ---- the domains (measures.c) ---------------------------------------------------------------- */
 
+/** Is a measure such as "ds(2)" that of an integral? */
+bool weft_ufl_has_measure(const weft_ufl_problem *ufl, const char *measure);
 /** Make the connectivities of all parts that their scripts have: binding->dofs.
  *  Errors  those of weft_ufl_find_groups; WEFT_ERROR_INPUT: a group without cells or facets */
 weft_status weft_ufl_connect(weft_binding *binding, weft_error *error);

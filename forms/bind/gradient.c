@@ -1,6 +1,5 @@
 /* Gradients of functionals: the problems that forms/compile/gradient.c derives from a file, bound to the mesh of a problem that was
  * solved, one after another. */
-#include "core/base/number.h"
 #include "core/base/options.h"
 #include "forms/bind/bind.h"
 #include "forms/compile/compile.h"
@@ -77,18 +76,6 @@ void weft_gradient_free(weft_gradient **out) {
 
 /* ---- what a derived problem is given ------------------------------------------------------- */
 
-static bool has_part(const weft_ufl_problem *ufl, const char *measure) {
-    static const char *const names[] = {"dx", "ds", "dS"};
-    for (int i = 0; i < ufl->n_parts; ++i) {
-        char name[32];
-        (void)weft_print(name, sizeof name, "%s(%d)", names[ufl->parts[i].domain],
-                         ufl->parts[i].id);
-        if (ufl->parts[i].id >= 0 && strcmp(name, measure) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Lists over cells are in blocks, those over dofs are not. */
 static weft_status check_list(const weft_gradient *g, const derived *d,
                               const weft_problem_value *value, weft_error *error) {
@@ -119,7 +106,7 @@ static weft_status list_given(const weft_gradient *g, derived *d, const weft_ufl
     d->bind.measures = d->measures;
     d->bind.n_values = d->bind.n_measures = 0;
     for (int i = 0; i < given->n_measures; ++i)
-        if (has_part(ufl, given->measures[i].name))
+        if (weft_ufl_has_measure(ufl, given->measures[i].name))
             d->measures[d->bind.n_measures++] = given->measures[i];
     for (int i = 0; i < given->n_values; ++i) {
         if (!ufl_problem_reads(d->ufl, given->values[i].name))
@@ -239,23 +226,25 @@ done:
     return status;
 }
 
-/* Solve the adjoint problem, and compute what is known of controls again. */
+/* Solve the adjoint problem, and compute the derivatives of all controls again. */
 static weft_status compute_adjoint(weft_gradient *g, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_problem *adjoint = g->adjoint->problem;
+    const bool is_own = weft_problem_is_self_adjoint(g->problem);
     const int64_t n = weft_problem_dofs(g->problem);
     if (!g->lambda)
         g->lambda = malloc((size_t)n * sizeof *g->lambda + 1);
     if (!g->lambda)
         TRY(weft_out_of_memory(error, "a gradient"));
-    TRY(weft_problem_load_alone(adjoint, g->lambda, error));
-    if (weft_problem_works_on_free(g->problem, g->lambda))
+    if (is_own || weft_problem_is_open(g->problem)) /* a solve computes it by itself */
+        TRY(weft_problem_load_alone(adjoint, g->lambda, error));
+    if (weft_problem_is_open(g->problem) && weft_problem_works_on_free(g->problem, g->lambda))
         TRY(weft_error_refuse(
             error, WEFT_ERROR_UNSUPPORTED,
             "the functional depends on a constant, or a motion, of u that nothing fixes",
             "prescribe a value of it, or take it off in the functional, as (p - q)**2 with the "
             "mean of q"));
-    if (weft_problem_is_self_adjoint(g->problem)) {
+    if (is_own) {
         TRY(solve_again(g, error));
     } else {
         TRY(weft_problem_solve(adjoint, g->options.solve, &g->report, error));

@@ -58,19 +58,22 @@ static weft_status find_group(const weft_bind_options *options, const weft_mesh 
     return *group >= 0 ? WEFT_OK : refuse_measure(options, mesh, measure, dimension, error);
 }
 
+bool weft_ufl_has_measure(const weft_ufl_problem *ufl, const char *measure) {
+    for (int p = 0; p < ufl->n_parts; ++p) {
+        char name[32];
+        snprintf(name, sizeof name, "%s(%d)", measures[ufl->parts[p].domain], ufl->parts[p].id);
+        if (ufl->parts[p].id >= 0 && strcmp(name, measure) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Refuse a measure of the options that no integral has. */
 static weft_status check_measures(const weft_ufl_problem *problem, const weft_bind_options *options,
                                   weft_error *error) {
     for (int i = 0; i < options->n_measures; ++i) {
         const weft_bind_measure *given = &options->measures[i];
-        bool found = false;
-        for (int p = 0; p < problem->n_parts; ++p) {
-            char measure[32];
-            snprintf(measure, sizeof measure, "%s(%d)", measures[problem->parts[p].domain],
-                     problem->parts[p].id);
-            found |= problem->parts[p].id >= 0 && strcmp(measure, given->name) == 0;
-        }
-        if (found)
+        if (weft_ufl_has_measure(problem, given->name))
             continue;
         weft_error_set(error, WEFT_ERROR_USAGE, "no integral has the measure %s", given->name);
         weft_error_location(error, given->origin, NULL, 0, 0);

@@ -76,8 +76,7 @@ static const ufl_form *replaced(weft_ufl *ufl, const ufl_problem *of, int field,
     return form ? ufl_replace(&ufl->graph, form, old, made, 2) : NULL;
 }
 
-/* u v dx or grad u . grad v dx */
-static const ufl_form *standard(weft_ufl *ufl, weft_coarse_form form, const ufl_space *space) {
+const ufl_form *ufl_standard_form(weft_ufl *ufl, weft_coarse_form form, const ufl_space *space) {
     ufl_graph *graph = &ufl->graph;
     const ufl_node *arguments[2] = {ufl_argument(graph, space, 0), ufl_argument(graph, space, 1)};
     const ufl_measure dx = {.type = UFL_CELL, .metadata = {.degree = -1, .others = ""}};
@@ -99,7 +98,8 @@ static bool take_form(weft_ufl *ufl, const ufl_problem *of, weft_coarse_form kin
     const ufl_space *space = lower ? ufl_space_make(&ufl->elements, mesh, lower) : NULL;
     if (!space)
         return false;
-    out->matrix_form = is_own ? replaced(ufl, of, field, space) : standard(ufl, kind, space);
+    out->matrix_form =
+        is_own ? replaced(ufl, of, field, space) : ufl_standard_form(ufl, kind, space);
     out->matrix = out->matrix_form ? ufl_prepare(&ufl->graph, out->matrix_form, &ufl->names) : NULL;
     if (out->matrix && out->matrix->n_arguments != 2)
         return refuse(ufl, element);

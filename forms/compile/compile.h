@@ -62,6 +62,10 @@ bool ufl_problem_values(weft_ufl *ufl, ufl_problem *problem);
  *  Returns arena memory, or NULL and an error: WEFT_ERROR_UNSUPPORTED (other elements than Lagrange's) */
 const ufl_problem *ufl_problem_coarse(weft_ufl *ufl, const ufl_problem *of, weft_coarse_form form,
                                       int field, int degree);
+/** u v dx (WEFT_COARSE_MASS) or grad u . grad v dx (WEFT_COARSE_LAPLACIAN) of a space, also of vectors; NULL and an error. */
+const ufl_form *ufl_standard_form(weft_ufl *ufl, weft_coarse_form form, const ufl_space *space);
+/** Is it among the coefficients of a form? NULL: there is none. */
+bool ufl_has_coefficient(const ufl_prepared *form, const ufl_node *coefficient);
 /** weft_coarser.is_saddle of the file's problem. */
 bool weft_ufl_is_saddle(weft_ufl *ufl);
 /** weft_coarser.is_uncoupled of it. */

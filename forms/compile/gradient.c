@@ -21,8 +21,6 @@ typedef struct sensitivity {
     const ufl_form *J_u;   /* J_u v */
 } sensitivity;
 
-static const ufl_measure dx = {.type = UFL_CELL, .metadata = {.degree = -1, .others = ""}};
-
 /* The form with the degrees that its rules have. */
 static const ufl_form *with_degrees(ufl_graph *graph, const ufl_prepared *form) {
     const ufl_form *made =
@@ -81,13 +79,6 @@ static const ufl_form *find_functional(sensitivity *s, const char *name) {
                                              "Coefficient(V), which stands for the solution");
 }
 
-static bool has(const ufl_prepared *form, const ufl_node *coefficient) {
-    for (int i = 0; form && i < form->n_coefficients; ++i)
-        if (form->coefficients[i] == coefficient)
-            return true;
-    return false;
-}
-
 /* The coefficient of a functional that stands for the solution of a linear problem: `unknown`, or the only one in its space that
  * the problem does not read. */
 static const ufl_node *find_state(sensitivity *s, const ufl_prepared *J, const char *name) {
@@ -105,7 +96,8 @@ static const ufl_node *find_state(sensitivity *s, const ufl_prepared *J, const c
         return module->unknown;
     for (int i = 0; i < J->n_coefficients; ++i) {
         const ufl_node *one = J->coefficients[i];
-        if (one->space != space || has(problem->matrix, one) || has(problem->vector, one))
+        if (one->space != space || ufl_has_coefficient(problem->matrix, one) ||
+            ufl_has_coefficient(problem->vector, one))
             continue;
         found = one;
         ++n;
@@ -257,10 +249,7 @@ static bool add_problem(weft_ufl *ufl, const ufl_form *matrix, const ufl_form *v
 
 /* The inner product of a space, and a load in it. */
 static bool add_projection(weft_ufl *ufl, const ufl_space *space, const ufl_form *load) {
-    ufl_graph *graph = &ufl->graph;
-    const ufl_node *q = ufl_argument(graph, space, 0), *p = ufl_argument(graph, space, 1);
-    const ufl_node *integrand = q && p ? ufl_tensor_binary(graph, UFL_INNER, p, q) : NULL;
-    return integrand && load && add_problem(ufl, ufl_form_integrate(graph, integrand, &dx), load);
+    return load && add_problem(ufl, ufl_standard_form(ufl, WEFT_COARSE_MASS, space), load);
 }
 
 static bool make_value(sensitivity *s) {
@@ -273,14 +262,9 @@ static bool make_value(sensitivity *s) {
 
 static bool make_adjoint(sensitivity *s) {
     ufl_graph *graph = &s->ufl->graph;
-    const ufl_space *space = s->problem->matrix->arguments[0]->space;
     const ufl_form *tangent = s->problem->shown.nonlinear ? derivative(graph, s->F, s->state, NULL)
                                                           : with_degrees(graph, s->problem->matrix);
-    const ufl_node *made[2] = {ufl_argument(graph, space, 0), ufl_argument(graph, space, 1)};
-    const ufl_node *swapped[2] = {made[1], made[0]};
-    tangent = tangent ? ufl_expand_derivatives(graph, tangent) : NULL;
-    return tangent && made[0] && made[1] &&
-           add_problem(s->ufl, ufl_replace(graph, tangent, made, swapped, 2), s->J_u);
+    return tangent && add_problem(s->ufl, ufl_adjoint(graph, tangent, NULL), s->J_u);
 }
 
 static bool make_gradient(sensitivity *s, ufl_sensitivity *what) {

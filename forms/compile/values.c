@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static bool has_coefficient(const ufl_prepared *form, const ufl_node *coefficient) {
+bool ufl_has_coefficient(const ufl_prepared *form, const ufl_node *coefficient) {
     for (int i = 0; form && i < form->n_coefficients; ++i)
         if (form->coefficients[i] == coefficient)
             return true;
@@ -34,7 +34,7 @@ bool ufl_problem_values(weft_ufl *ufl, ufl_problem *problem) {
         const ufl_prepared *forms[] = {problem->vector, problem->matrix, problem->mass};
         const ufl_prepared *form = NULL;
         for (int k = 0; k < 3 && !form; ++k)
-            form = has_coefficient(forms[k], one->function) ? forms[k] : NULL;
+            form = ufl_has_coefficient(forms[k], one->function) ? forms[k] : NULL;
         if (!form)
             continue;
         const char *name = ufl_terminal_name(ufl, form, one->function);

@@ -11,7 +11,7 @@ from .problem import Problem
 class Solve:
     """The solution of a problem as a function of some of its inputs.
 
-    Arrays of functions stay where they are between calls, so that nothing is bound or compiled anew; numbers, which are constants, bind
+    Arrays of functions stay where they are between calls, so that nothing is bound or compiled again; numbers, which are constants, bind
     the problem again where they change.
     """
 

@@ -1,5 +1,5 @@
 /* labels: quick */
-/* Gradients of functionals of the solution. Expected: central differences of J, solved anew for each value of the control, whose
+/* Gradients of functionals of the solution. Expected: central differences of J, solved for each value of the control, whose
  * error is that of h^2 = 1e-6 times third derivatives, and the solver's tolerance, 1e-12, over h; an optimality system with a known
  * solution. */
 #include "forms/weft_gradient.h"
