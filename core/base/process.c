@@ -4,8 +4,11 @@
 #include "core/base/process.h"
 #include "core/base/number.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <link.h>
 #include <math.h>
 #include <poll.h>
 #include <pthread.h>
@@ -43,6 +46,15 @@ bool weft_find_in_path(const char *name, char *out, size_t size) {
         part += *part == ':';
     }
     return false;
+}
+
+bool weft_find_own_file(char *out, size_t size) {
+    static const char anything;
+    Dl_info info;
+    struct link_map *map = NULL;
+    if (size < PATH_MAX || !dladdr1(&anything, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+        return false;
+    return realpath(map->l_name && map->l_name[0] ? map->l_name : "/proc/self/exe", out) != NULL;
 }
 
 bool weft_find_own_program(const char *name, char *out, size_t size) {

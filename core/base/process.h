@@ -24,6 +24,10 @@ extern "C" {
 bool weft_is_program(const char *path);
 /** Find a program in PATH, whose relative directories are skipped: they depend on the working directory. */
 bool weft_find_in_path(const char *name, char *out, size_t size);
+/** The program or library that contains this function, without links.
+ *  out      [size], size >= PATH_MAX
+ *  Returns  false where the system does not tell */
+bool weft_find_own_file(char *out, size_t size);
 /** Find a program of Weft: in the folder of this one, where `cmake --install` puts it from there, or in PATH. */
 bool weft_find_own_program(const char *name, char *out, size_t size);
 

@@ -42,9 +42,10 @@ weft_status weft_cache_directory(char *out, size_t size, weft_error *error) {
     return WEFT_OK;
 }
 
-int weft_cache_folder_open(const char *path, uid_t other, bool *missing, char *reason,
+int weft_cache_folder_open(const char *path, const struct stat *other, bool *missing, char *reason,
                            size_t size) {
     struct stat info;
+    mode_t forbidden = S_IWGRP | S_IWOTH;
     char plain[512];
     *missing = false;
     /* Strip trailing slashes: with one, a link would be followed in spite of O_NOFOLLOW. */
@@ -67,11 +68,16 @@ int weft_cache_folder_open(const char *path, uid_t other, bool *missing, char *r
             snprintf(reason, size, "cannot open %s: %s", plain, strerror(number));
         return -1;
     }
-    if (fstat(folder, &info) != 0)
+    if (fstat(folder, &info) != 0) {
         snprintf(reason, size, "cannot look at %s: %s", plain, strerror(errno));
-    else if (info.st_uid != geteuid() && info.st_uid != other)
+        close(folder);
+        return -1;
+    }
+    if (other && (other->st_mode & S_IWGRP) && other->st_gid == info.st_gid)
+        forbidden = S_IWOTH;
+    if (info.st_uid != geteuid() && (!other || info.st_uid != other->st_uid))
         snprintf(reason, size, "%s belongs to another user", plain);
-    else if (info.st_mode & (S_IWGRP | S_IWOTH))
+    else if (info.st_mode & forbidden)
         snprintf(reason, size, "others may write %s (chmod 700 mends it)", plain);
     else
         return folder;
@@ -135,7 +141,7 @@ void weft_cache_open_for(weft_cache *cache, const char *name, const char *instea
         weft_cache_warn(cache, "%s", error.message);
         return;
     }
-    cache->folder = weft_cache_folder_open(cache->path, geteuid(), &missing, reason, sizeof reason);
+    cache->folder = weft_cache_folder_open(cache->path, NULL, &missing, reason, sizeof reason);
     if (cache->folder < 0 && missing && mode == WEFT_CACHE_ON &&
         !(!directory && is_below_missing_home(cache->path))) {
         int number = make_folders(cache->path);
@@ -143,7 +149,7 @@ void weft_cache_open_for(weft_cache *cache, const char *name, const char *instea
             snprintf(reason, sizeof reason, "cannot make %s: %s", cache->path, strerror(number));
         else
             cache->folder =
-                weft_cache_folder_open(cache->path, geteuid(), &missing, reason, sizeof reason);
+                weft_cache_folder_open(cache->path, NULL, &missing, reason, sizeof reason);
     }
     if (cache->folder < 0 && !(missing && mode == WEFT_CACHE_READ))
         weft_cache_warn(cache, "%s", reason);

@@ -74,10 +74,13 @@ void weft_cache_open_for(weft_cache *cache, const char *name, const char *instea
  *  Decision  docs/decisions/0067-common-kernels-are-shipped.md */
 void weft_cache_open_shipped(weft_cache *cache, const char *set, const weft_monitor *monitor);
 void weft_cache_close(weft_cache *cache);
-/** Open an existing directory, which must belong to the user, or to `other`, and be writable by nobody else.
+/** Open an existing directory, which must belong to the user and be writable by nobody else.
+ *  other    its owner is accepted too, and its group may write if that of `other`'s may; NULL: nobody else
  *  missing  set to whether it does not exist
  *  Returns  a descriptor; or -1, with the reason in words */
-int weft_cache_folder_open(const char *path, uid_t other, bool *missing, char *reason, size_t size);
+struct stat;
+int weft_cache_folder_open(const char *path, const struct stat *other, bool *missing, char *reason,
+                           size_t size);
 /** Load the payload of a valid entry. Invalid entries are logged unless quiet.
  *  Returns  malloc'd; NULL if the entry is missing or invalid */
 unsigned char *weft_cache_load(weft_cache *cache, const weft_entry *wanted, bool quiet,

@@ -21,7 +21,7 @@ static weft_status open_list(const char *directory, DIR **out, weft_error *error
         TRY(weft_cache_directory(path, sizeof path, error));
         directory = path;
     }
-    int folder = weft_cache_folder_open(directory, geteuid(), &missing, reason, sizeof reason);
+    int folder = weft_cache_folder_open(directory, NULL, &missing, reason, sizeof reason);
     if (folder < 0) {
         if (!missing)
             status = weft_error_set(error, WEFT_ERROR_IO, "%s", reason);

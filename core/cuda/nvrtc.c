@@ -40,8 +40,8 @@ weft_status weft_nvrtc_open(weft_nvrtc *out, weft_error *error) {
         return weft_error_refuse(
             error, WEFT_ERROR_COMPILER,
             "NVRTC, the compiler of CUDA kernels, is not found (libnvrtc.so.13 or .12)",
-            "install it (NVIDIA's package cuda-nvrtc-13-0), or set CUDA_HOME or "
-            "LD_LIBRARY_PATH to where it is");
+            "install it (NVIDIA's package cuda-nvrtc-13-0; or with the Python package pip install "
+            "'weft[cuda13]'), or set CUDA_HOME or LD_LIBRARY_PATH to where it is");
     void *symbol;
 #define FIND(name, parameters)                                                                     \
     symbol = dlsym(out->library, #name);                                                           \

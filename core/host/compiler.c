@@ -16,7 +16,8 @@ static const size_t LARGEST_OBJECT = 256000000; /* bytes; kernels have about ten
 
 static weft_status missing(const char *command, const char *why, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_COMPILER, "no C compiler: \"%s\" %s", command, why);
-    weft_error_hint(error, "install gcc (apt install gcc) or set CC to a compiler that exists");
+    weft_error_hint(error, "install gcc (apt install gcc; or with the Python package "
+                           "pip install 'weft[compiler]') or set CC to a compiler that exists");
     return WEFT_ERROR_COMPILER;
 }
 
@@ -32,6 +33,26 @@ static bool find_program(const char *word, char *out, size_t size) {
         return length > 0 && (size_t)length < size && access(out, X_OK) == 0;
     }
     return weft_find_in_path(word, out, size);
+}
+
+/* The compiler of the Python package ziglang, beside weft/prefix/lib/libweft.so or weft/prefix/bin/PROGRAM. */
+static bool find_zig(weft_compiler *out) {
+    static char cc[] = "cc";
+    char own[PATH_MAX];
+    if (!weft_find_own_file(own, sizeof own))
+        return false;
+    for (int i = 0; i < 4; ++i) {
+        char *slash = strrchr(own, '/');
+        if (!slash)
+            return false;
+        *slash = '\0';
+    }
+    const int length = snprintf(out->program, sizeof out->program, "%s/ziglang/zig", own);
+    if (length < 0 || (size_t)length >= sizeof out->program || !weft_is_program(out->program))
+        return false;
+    out->words[0] = out->program;
+    out->words[1] = cc;
+    return true;
 }
 
 /* Split the command at blanks, without quoting, as make and configure do, unless the whole command
@@ -150,7 +171,8 @@ weft_status weft_compiler_find(const char *command, const weft_processor *proces
     *out = (weft_compiler){.monitor = cache->monitor};
     TRY(read_limits(&out->limits, error));
     TRY(cut_words(command, out, error));
-    if (!find_program(out->words[0], out->program, sizeof out->program) ||
+    if ((!find_program(out->words[0], out->program, sizeof out->program) &&
+         (strcmp(command, WEFT_COMPILER_USUAL) != 0 || !find_zig(out))) ||
         !realpath(out->program, real) || stat(real, &info) != 0)
         TRY(missing(out->words[0], "is not found", error));
     int length =
@@ -161,6 +183,8 @@ weft_status weft_compiler_find(const char *command, const weft_processor *proces
         TRY(missing(out->words[0], "has too long a path", error));
     TRY(version_line(out, cache, line, sizeof line, error));
     TRY(weft_compiler_options(line, processor, out->label, sizeof out->label, out->options, error));
+    if (strcmp(strrchr(out->program, '/'), "/zig") == 0)
+        weft_compiler_name_for_zig(out->options);
     snprintf(out->identity + length, sizeof out->identity - (size_t)length, "|%s", line);
 done:
     return status;

@@ -34,6 +34,9 @@ typedef struct weft_compiler {
     const weft_monitor *monitor;                    /* borrowed */
 } weft_compiler;
 
+/** The usual command: where PATH has no such program, that of the Python package ziglang is found if Weft is in one, too. */
+#define WEFT_COMPILER_USUAL "cc"
+
 /** Find the compiler and its version line (kept in the cache), and choose the options for this
  *  version and the processor's instruction set.
  *  Errors  WEFT_ERROR_COMPILER: missing, does not run, or an unsupported version;
@@ -46,6 +49,8 @@ weft_status weft_compiler_find(const char *command, const weft_processor *proces
  *  Errors   as weft_compiler_find */
 weft_status weft_compiler_options(const char *version, const weft_processor *processor, char *label,
                                   size_t size, const char **options, weft_error *error);
+/** Replace the option that names an instruction set by that of `zig cc`, a clang with names of its own. */
+void weft_compiler_name_for_zig(const char **options);
 /** Append the table of options, of all compilers and versions. */
 void weft_compiler_add_options(weft_text *out);
 /** Hash of everything other than the source that determines the compiler's output: the second half

@@ -68,6 +68,18 @@ static compiler_version read_version(const char *line, char *label, size_t size)
     return (compiler_version){is_clang, is_known ? (int)strtol(number, NULL, 10) : 0};
 }
 
+void weft_compiler_name_for_zig(const char **out) {
+    static const char *const names[][2] = {{"-march=x86-64", "-march=x86_64"},
+                                           {"-march=x86-64-v3", "-march=x86_64_v3"},
+                                           {"-march=x86-64-v4", "-march=x86_64_v4"}};
+    for (; *out; ++out)
+        for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+            if (strcmp(*out, names[i][0]) == 0) {
+                *out = names[i][1];
+                break;
+            }
+}
+
 void weft_compiler_add_options(weft_text *out) {
     for (int i = 0; i < N_OPTIONS; ++i)
         weft_text_add(out, "%s|", options[i]);

@@ -52,14 +52,14 @@ weft_status weft_host_compile_make(const weft_device_options *options,
     compile->monitor = options->monitor;
     const char *command = options->compiler ? options->compiler : getenv("CC");
     if (!command || !command[0])
-        command = "cc";
+        command = WEFT_COMPILER_USUAL;
     if (!copy_option(options->cache_directory, &compile->cache_directory) ||
         !copy_option(options->keep_directory, &compile->keep_directory) ||
         !copy_option(command, &compile->command)) {
         weft_host_compile_free(&compile);
         return weft_out_of_memory(error, "a device");
     }
-    compile->is_usual = strcmp(command, "cc") == 0;
+    compile->is_usual = strcmp(command, WEFT_COMPILER_USUAL) == 0;
     compile->processor = *processor;
     *out = compile;
     return WEFT_OK;

@@ -88,8 +88,9 @@ static weft_status explain_end(const char *program, const char *path,
         weft_error_set(error, WEFT_ERROR_IO, "%s: %s ended with exit code %d and sent no mesh",
                        path, program, result->exit_code);
         if (result->exit_code == 127)
-            weft_error_hint(error, "a library of Gmsh is missing: install libgmsh-dev; "
-                                   ".vtkhdf files, square:N and cube:N work without it");
+            weft_error_hint(error, "a library of Gmsh is missing: install libgmsh-dev, or with "
+                                   "the Python package pip install 'weft[gmsh]'; .vtkhdf files, "
+                                   "square:N and cube:N work without it");
         else
             weft_error_hint(error, "run `weft-gmsh %s > mesh.stream` to see why", path);
     }

@@ -262,10 +262,12 @@ static void test_program_fails(void **state) {
     check_program("#!/bin/sh\nkill -KILL $$\n", "error: Gmsh was killed (signal 9) on good.msh\n"
                                                 "hint: memory may have run out: try a larger "
                                                 "--size");
-    check_program("#!/bin/sh\nexit 127\n",
-                  "error: good.msh: %s ended with exit code 127 and sent no mesh\n"
-                  "hint: a library of Gmsh is missing: install libgmsh-dev; .vtkhdf files, "
-                  "square:N and cube:N work without it");
+    check_program(
+        "#!/bin/sh\nexit 127\n",
+        "error: good.msh: %s ended with exit code 127 and sent no mesh\n"
+        "hint: a library of Gmsh is missing: install libgmsh-dev, or with the Python package "
+        "pip install 'weft[gmsh]'; .vtkhdf files, "
+        "square:N and cube:N work without it");
     check_program("#!/bin/sh\nexit 0\n",
                   "error: good.msh: %s ended with exit code 0 and sent no mesh\n"
                   "hint: run `weft-gmsh good.msh > mesh.stream` to see why");

@@ -225,12 +225,42 @@ static void stale_entries(void **state) {
 static void folders_that_are_not_trusted(void **state) {
     (void)state;
     shipped_place s = shipped_make();
-    assert_int_equal(chmod(s.set, 0770), 0);
+    assert_int_equal(chmod(s.set, 0777), 0);
     assert_false(kernel_runs(s.place, SHIPPED));
     assert_int_equal(n_compiled(&s), 1);
     assert_int_equal(s.place->log.warnings, 1);
     assert_non_null(strstr(s.place->log.text, "shipped kernels are not used: others may write"));
     shipped_free(&s, compiler);
+}
+
+/* Where the folder of the program may be written by its group, as by pip where users have groups of their own, so may that of
+ * the kernels, by the same group. */
+static void group_of_the_program(void **state) {
+    (void)state;
+    cache_place *place = place_make();
+    char *path = test_path(place->folder, "set"), reason[1200];
+    struct stat of_program;
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(stat(path, &of_program), 0);
+    const gid_t group = of_program.st_gid;
+    static const struct {
+        mode_t kernels, program;
+        bool same, is_opened;
+    } cases[] = {{0775, 0775, true, true},  {0775, 0755, true, false}, {0775, 0775, false, false},
+                 {0777, 0777, true, false}, {0755, 0755, true, true},  {0755, 0775, false, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        bool missing = false;
+        assert_int_equal(chmod(path, cases[i].kernels), 0);
+        of_program.st_mode = S_IFDIR | cases[i].program;
+        of_program.st_gid = cases[i].same ? group : group + 1;
+        const int folder =
+            weft_cache_folder_open(path, &of_program, &missing, reason, sizeof reason);
+        assert_int_equal(folder >= 0, cases[i].is_opened);
+        if (folder >= 0)
+            close(folder);
+    }
+    free(path);
+    place_free(place);
 }
 
 int main(void) {
@@ -241,6 +271,7 @@ int main(void) {
         cmocka_unit_test(damaged_entries),
         cmocka_unit_test(stale_entries),
         cmocka_unit_test(folders_that_are_not_trusted),
+        cmocka_unit_test(group_of_the_program),
     };
     unsetenv("WEFT_INSTRUCTIONS"); /* the tests name their set */
     if (!getenv("CC") || !getenv("CC")[0])
