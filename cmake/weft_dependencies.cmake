@@ -25,24 +25,49 @@ function(weft_pkg_config name module package)
     endif()
 endfunction()
 
-# weft_static(name libNAME.a...): PkgConfig::NAME from static libraries, for the portable build.
+# weft_find_static(variable hints libNAME.a...): static libraries. For a wheel they become part of libweft.so, although Debian
+# compiles them for programs, which may address the variables of the C library directly: they get others, which a shared
+# library may have (packaging/libc_symbols.c).
+function(weft_find_static variable hints)
+    set(files)
+    foreach(file IN LISTS ARGN)
+        find_library(WEFT_STATIC_${file} ${file} HINTS ${hints})
+        mark_as_advanced(WEFT_STATIC_${file})
+        if(NOT WEFT_STATIC_${file})
+            message(FATAL_ERROR "${file} is missing: this build needs the static library")
+        endif()
+        set(found "${WEFT_STATIC_${file}}")
+        if(WEFT_WHEEL)
+            set(found "${PROJECT_BINARY_DIR}/static/${file}")
+            file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/static")
+            execute_process(COMMAND_ERROR_IS_FATAL ANY COMMAND "${CMAKE_OBJCOPY}"
+                --redefine-sym stdin=weft_stdin --redefine-sym stdout=weft_stdout
+                --redefine-sym stderr=weft_stderr "${WEFT_STATIC_${file}}" "${found}")
+        endif()
+        list(APPEND files "${found}")
+    endforeach()
+    set(${variable} "${files}" PARENT_SCOPE)
+endfunction()
+
+# weft_static(name libNAME.a...): PkgConfig::NAME from static libraries, for the portable build and wheels.
 # HDF5's optional S3 driver would bring 30 libraries; with the static one the linker leaves it out.
 function(weft_static name)
     add_library(PkgConfig::${name} INTERFACE IMPORTED GLOBAL)
     target_include_directories(PkgConfig::${name} INTERFACE ${${name}_INCLUDE_DIRS})
-    foreach(file IN LISTS ARGN)
-        find_library(WEFT_STATIC_${file} ${file} HINTS ${${name}_LIBRARY_DIRS} ${${name}_LIBDIR})
-        mark_as_advanced(WEFT_STATIC_${file})
-        if(NOT WEFT_STATIC_${file})
-            message(FATAL_ERROR "${file} is missing: the portable build needs the static library")
-        endif()
-        target_link_libraries(PkgConfig::${name} INTERFACE "${WEFT_STATIC_${file}}")
-    endforeach()
-    target_link_libraries(PkgConfig::${name} INTERFACE ${CMAKE_DL_LIBS} m)
+    weft_find_static(files "${${name}_LIBRARY_DIRS};${${name}_LIBDIR}" ${ARGN})
+    target_link_libraries(PkgConfig::${name} INTERFACE ${files} ${CMAKE_DL_LIBS} m)
+    if(WEFT_WHEEL)
+        target_link_libraries(PkgConfig::${name} INTERFACE weft_libc_symbols)
+    endif()
 endfunction()
 
+if(WEFT_WHEEL)
+    add_library(weft_libc_symbols STATIC packaging/libc_symbols.c)
+    target_link_options(weft_libc_symbols INTERFACE LINKER:--wrap=hypot)
+endif()
+
 # hdf5-serial, not hdf5: the latter may be the MPI build.
-if(WEFT_PORTABLE)
+if(WEFT_PORTABLE OR WEFT_WHEEL)
     pkg_check_modules(weft_hdf5 REQUIRED QUIET hdf5-serial)
     pkg_check_modules(weft_xxhash REQUIRED QUIET libxxhash)
     pkg_check_modules(weft_jansson REQUIRED QUIET jansson)

@@ -72,7 +72,8 @@ _CLASSES = [Error, UsageError, InputError, ScriptError, ScriptError, ScriptError
 def _candidates() -> list[str]:
     here = os.path.dirname(os.path.abspath(__file__))
     name = "libweft.so." + INTERFACE
-    return [os.path.join(here, name), os.path.join(here, "..", "..", "build", name), name]
+    return [os.path.join(here, "prefix", "lib", name), os.path.join(here, name),
+            os.path.join(here, "..", "..", "build", name), name]
 
 
 def _open() -> ctypes.CDLL:
@@ -123,9 +124,9 @@ _check_interface(_lib)
 _P = c_void_p
 _ERROR = POINTER(s.weft_error)
 # The mesh reader that a wheel brings.
-_gmsh = os.path.join(os.path.dirname(os.path.abspath(__file__)), "weft-gmsh")
 if "WEFT_GMSH" not in os.environ:
-    for _path in (_gmsh, os.path.join(os.path.dirname(_gmsh), "..", "..", "build", "weft-gmsh")):
+    for _path in (os.path.join(os.path.dirname(os.path.abspath(__file__)), *_names)
+                  for _names in (("prefix", "bin", "weft-gmsh"), ("weft-gmsh",), ("..", "..", "build", "weft-gmsh"))):
         if os.access(_path, os.X_OK):
             os.environ["WEFT_GMSH"] = _path
             break
