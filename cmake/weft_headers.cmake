@@ -6,7 +6,7 @@ set(weft_headers
     fusion/weft_compilation.h fusion/weft_compile.h fusion/weft_fusion.h fusion/weft_library.h
     fusion/weft_outline.h fusion/weft_program.h fusion/weft_share.h fusion/cost/cost.h fusion/cost/measured.h
     fusion/tune/tune.h fusion/tune/tuned.h
-    fem/weft_bc.h fem/weft_constraint.h fem/weft_data.h fem/weft_derive.h fem/weft_element.h
+    fem/weft_bc.h fem/weft_constraint.h fem/weft_data.h fem/weft_derive.h fem/weft_eigen.h fem/weft_element.h
     fem/weft_family.h
     fem/weft_fem.h fem/weft_form.h fem/weft_function.h fem/weft_hierarchy.h fem/weft_locate.h
     fem/weft_mesh.h fem/weft_modes.h fem/weft_newton.h fem/weft_operator.h fem/weft_order.h fem/weft_pattern.h

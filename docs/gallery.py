@@ -48,7 +48,7 @@ class Problem:
         with open(os.path.join(FOLDER, file), encoding="utf-8") as source:
             lines = source.read().split("\n")
         comments = [re.sub(r"^# ?", "", line.rstrip()) for line in itertools.takewhile(lambda line: line[:1] == "#", lines)]
-        self.is_series = any(re.match("(time|steps):", line) for line in lines)
+        self.is_series = any(re.match("(time|steps|eigenvalues):", line) for line in lines)
         self.title = comments[0]
         for line in comments[1:]:
             key, _, value = line.partition(": ")

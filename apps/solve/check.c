@@ -70,6 +70,8 @@ weft_status solve_check(solve *run, weft_error *error) {
     const app_run_options *options = &run->options->run;
     if (run->options->time.text) {
         TRY(solve_time_check(run, error));
+    } else if (run->options->eigen.n > 0) {
+        TRY(solve_eigen_check(run, error));
     } else {
         TRY(app_files_check(options, run->options->script, NULL, error));
         TRY(app_output_check(options->output, error));

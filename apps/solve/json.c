@@ -91,10 +91,12 @@ weft_status solve_json_write(const solve *run, weft_error *error) {
         set_script(root, run) &&
         app_json_set_plan(root, &base->context, base->device_reason,
                           base->problem->system.linear.choice.assembly) &&
-        solve_ranks_json(run, root) && set_results(root, run) && set_errors(root, run) &&
-        set_newton(root, run) && solve_gradient_json(root, run) && solve_time_json(root, run) &&
-        set_amounts(root, run) && app_run_json_constraints(root, base) &&
-        app_run_json_derived(root, base) &&
+        solve_ranks_json(run, root) &&
+        (run->eigen ? app_run_json_preconditioner(root, base) && solve_eigen_json(root, run)
+                    : set_results(root, run)) &&
+        set_errors(root, run) && set_newton(root, run) && solve_gradient_json(root, run) &&
+        solve_time_json(root, run) && set_amounts(root, run) &&
+        app_run_json_constraints(root, base) && app_run_json_derived(root, base) &&
         app_json_set_probes(root, &base->points, base->probes, base->problem->fields.n_values) &&
         (options->verbosity != APP_VERBOSE ||
          app_json_set_history(root, &base->problem->system.linear.cg)) &&

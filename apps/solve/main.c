@@ -15,9 +15,11 @@ static bool is_given(const solve_bindings *bindings, const char *name) {
 static void state_forms(const solve *run, weft_text *out) {
     const weft_ufl_problem *problem = run->script.problem;
     const char *u = weft_fields_name(&run->base.problem->fields);
-    if (run->base.problem->forms.mass)
+    if (run->base.problem->forms.mass && run->options->time.text)
         weft_text_add(out, "%s(d%s/dt, v) + ", problem->mass, u);
-    if (problem->nonlinear)
+    if (run->options->eigen.n > 0)
+        weft_text_add(out, "%s(%s, v) = l %s(%s, v)", problem->matrix, u, problem->mass, u);
+    else if (problem->nonlinear)
         weft_text_add(out, "%s(%s; v) = 0", problem->vector, u);
     else
         weft_text_add(out, "%s(%s, v) = %s%s", problem->matrix, u,
@@ -27,9 +29,11 @@ static void state_forms(const solve *run, weft_text *out) {
 /* "M du/dt + K u = b", by the names of the script's values. */
 static void state_values(const solve *run, weft_text *out) {
     const weft_problem *problem = run->base.problem;
-    if (problem->forms.mass)
+    if (problem->forms.mass && run->options->time.text)
         weft_text_add(out, "%s du/dt + ", problem->forms.mass);
-    if (run->options->nonlinear)
+    if (run->options->eigen.n > 0)
+        weft_text_add(out, "%s u = l %s u", problem->forms.matrix, problem->forms.mass);
+    else if (run->options->nonlinear)
         weft_text_add(out, "%s(u) = 0", problem->forms.vector);
     else
         weft_text_add(out, "%s u = %s", problem->forms.matrix,

@@ -101,6 +101,10 @@ static const app_option script_options[] = {
      "Name of the vector in the script (default b, or r, the residual, with --nonlinear; a script "
      "without it has the vector zero)",
      APP_TEXT(solve_options, vector)},
+    {"mass", "NAME",
+     "Name of the mass matrix in the script (default M), or of its form in a form file (default m "
+     "or M)",
+     APP_TEXT(solve_options, mass)},
     {"input", "NAME[@GROUP]=EXPR[,EXPR...]",
      "Values of an input, everywhere or in a group: one expression per component, evaluated at the "
      "nodes or at the centers of cells, with --time at each time; repeatable",
@@ -255,6 +259,22 @@ static weft_status check_gradient(const solve_options *o, weft_error *error) {
     return WEFT_ERROR_UNSUPPORTED;
 }
 
+/* Options of which --mass is one, and what they need. */
+static weft_status check_mass(const solve_options *o, weft_error *error) {
+    const char *option = o->mass && !o->time.text && o->eigen.n == 0 ? "--mass"
+                         : o->eigen.frequencies && o->eigen.n == 0   ? "--frequencies"
+                         : o->eigen.length != 0 && o->eigen.n == 0   ? "--normalise"
+                                                                     : NULL;
+    if (!option)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_USAGE, "%s is for %seigenvalues", option,
+                   o->mass ? "problems in time and " : "");
+    weft_error_location(error, option, NULL, 0, 0);
+    weft_error_hint(error, "add %s--eigenvalues N, or leave it out",
+                    o->mass ? "--time DT,END or " : "");
+    return WEFT_ERROR_USAGE;
+}
+
 weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_error *error) {
     weft_status status = WEFT_OK;
     *out = (solve_options){.run = app_run_options_default(),
@@ -274,6 +294,7 @@ weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_e
                                               {newton_options, out},
                                               {start_options, out},
                                               {solve_time_option_table, &out->time},
+                                              {solve_eigen_option_table, &out->eigen},
                                               {app_derivation_options, &out->run},
                                               {app_derive_options, &out->run},
                                               {app_result_options, &out->run},
@@ -287,6 +308,8 @@ weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_e
     TRY(solve_shipped_form_check(out, error));
     TRY(check_start(out, error));
     TRY(check_gradient(out, error));
+    TRY(check_mass(out, error));
+    TRY(solve_eigen_options_check(out, error));
     TRY(solve_time_options_check(&out->time, error));
 done:
     if (status != WEFT_OK)

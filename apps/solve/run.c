@@ -80,6 +80,10 @@ static weft_status assemble(solve *run, weft_error *error) {
             TRY(solve_derive_make(run, error));
         goto done;
     }
+    if (run->options->eigen.n > 0) {
+        TRY(state(run, error));
+        goto done;
+    }
     TRY(weft_problem_assemble(run->base.problem, error));
     if (!run->options->nonlinear && !run->base.is_null)
         weft_problem_precompile(run->base.problem);
@@ -94,6 +98,10 @@ done:
 /* Krylov method or Newton */
 static weft_status compute(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
+    if (run->options->eigen.n > 0) {
+        status = solve_eigen_compute(run, error);
+        goto done;
+    }
     const weft_newton_options *newton = run->options->nonlinear ? &run->options->newton : NULL;
     app_seconds *seconds = &run->base.seconds;
     TRY(run->options->time.text ? solve_time_run(run, error)
@@ -114,6 +122,10 @@ done:
 static weft_status measure(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = weft_context_clock(&run->base.context);
+    if (run->eigen) {
+        status = solve_eigen_write(run, error);
+        goto done;
+    }
     TRY(solve_measure(run, error));
     TRY(solve_derive(run, error));
     TRY(solve_gradient_compute(run, error));
@@ -161,7 +173,10 @@ static app_work work_of(const solve *run) {
 static double count_solves(const solve_options *options) {
     const double steps = options->time.dt > 0 ? ceil(options->time.end / options->time.dt)
                                               : options->newton.load_steps;
-    return options->nonlinear ? WEFT_NEWTON_USUAL * steps : options->time.dt > 0 ? steps : 1;
+    return options->nonlinear     ? WEFT_NEWTON_USUAL * steps
+           : options->time.dt > 0 ? steps
+           : options->eigen.n > 0 ? options->eigen.n
+                                  : 1;
 }
 
 /* script -> mesh -> ordering -> memory estimate -> dofs -> inputs -> right-hand side -> operator
@@ -202,6 +217,7 @@ done:
 }
 
 void solve_run_clear(solve *run) {
+    weft_eigen_free(&run->eigen);
     solve_gradient_clear(run);
     solve_time_clear(run);
     solve_whole_free(run);
@@ -258,6 +274,8 @@ static int report_outcome(const solve *run) {
         return 0;
     if (run->options->time.text)
         return solve_time_report(run);
+    if (run->eigen)
+        return solve_eigen_report(run);
     if (run->options->nonlinear)
         return report_newton(run) || report_gradient(run);
     if (run->base.problem->system.linear.cg.outcome == WEFT_CG_CONVERGED)

@@ -14,6 +14,7 @@
 
 #include "apps/common/ranks.h"
 #include "apps/common/run.h"
+#include "apps/solve/eigen.h"
 #include "apps/solve/time.h"
 #include "forms/bind/bind.h"
 #include "forms/weft_gradient.h"
@@ -55,6 +56,8 @@ typedef struct solve_options {
     const char *initial;      /* u at the start, one formula per component; NULL: 0 */
     bool nonlinear;
     weft_newton_options newton;
+    const char *mass; /* its name, in time and for eigenvalues; NULL: m or M */
+    solve_eigen_options eigen;
     solve_time_options time;
 } solve_options;
 
@@ -141,6 +144,7 @@ struct solve {
     solve_time time;
     double sum; /* NaN unless requested */
     solve_gradient gradient;
+    weft_eigen *eigen; /* of --eigenvalues; NULL: not there */
     double integral_u[SOLVE_VALUES_MAX];
     double errors[2][SOLVE_VALUES_MAX]; /* in L2 and H1, by component; with --exact */
 };

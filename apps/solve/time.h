@@ -12,7 +12,6 @@ typedef struct solve_time_options {
     double dt, end;
     weft_time_scheme scheme;
     double theta;
-    const char *mass;       /* its name in the script; NULL: M */
     const char *previous;   /* name of the input of own schemes */
     double output_interval; /* of time; 0: not by time */
     double tolerance;       /* of the error; 0: equal steps */

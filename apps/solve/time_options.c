@@ -56,10 +56,6 @@ const app_option solve_time_option_table[] = {
      "Choose the length of steps, the first of which is DT, so that their errors add up to T times "
      "the largest u, both measured by sqrt(u.M u)",
      APP_NUMBER(solve_time_options, tolerance, 0, 1)},
-    {"mass", "NAME",
-     "Name of the mass matrix in the script (default M), or of its form in a form file (default m "
-     "or M)",
-     APP_TEXT(solve_time_options, mass)},
     {"previous", "NAME",
      "Name of the input that is u at the start of a step, in scripts and form files with a scheme "
      "of their "
@@ -105,7 +101,6 @@ static weft_status check_rests(const solve_time_options *o, weft_error *error) {
                           : o->files.checkpoint_every > 0               ? "--checkpoint-every"
                           : o->files.resume                             ? "--resume"
                           : o->tolerance > 0                            ? "--time-tolerance"
-                          : o->mass                                     ? "--mass"
                           : o->files.history_every > 0                  ? "--history-every"
                           : o->scheme != defaults.scheme                ? "--scheme"
                           : o->theta != defaults.theta                  ? "--theta"

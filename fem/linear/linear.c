@@ -191,9 +191,8 @@ static void suit_restart(weft_linear *linear) {
         linear->choice.restart = restart;
 }
 
-/* Make the preconditioner that was chosen, or adapt it to new values of the operator. If it was chosen automatically and
- * refuses the matrix, factorise that, or drop it. */
-static weft_status precondition(weft_linear *linear, const weft_system *system, weft_error *error) {
+weft_status weft_linear_precondition(weft_linear *linear, const weft_system *system,
+                                     weft_error *error) {
     weft_context *context = linear->context;
     const int kind = linear->choice.preconditioner;
     const bool is_general = !weft_method_about(linear->choice.method)->needs_symmetric;
@@ -235,7 +234,7 @@ static weft_status precondition(weft_linear *linear, const weft_system *system, 
     if (is_exchangeable(linear->options) && is_about_matrix(kind, status)) {
         if (why.hint[0] && is_mixed && may_factorise(linear)) { /* Jacobi's does not do as well */
             take_lu(linear, why.message);
-            return precondition(linear, system, error);
+            return weft_linear_precondition(linear, system, error);
         }
         if (why.hint[0])
             warn_mixed(linear, why.message);
@@ -341,7 +340,7 @@ static weft_status factorise(weft_linear *linear, const weft_system *system,
     char reason[WEFT_CHOICE_REASON];
     describe_failure(linear, reason);
     take_lu(linear, reason);
-    TRY(precondition(linear, system, error));
+    TRY(weft_linear_precondition(linear, system, error));
     options->preconditioner = linear->preconditioner;
     options->full_cycles = 0;
     *retries = linear->preconditioner != NULL;
@@ -397,7 +396,7 @@ static weft_status take_next(weft_linear *linear, const weft_system *system,
     weft_preconditioner_free(&linear->preconditioner);
     choice->preconditioner = choice->next;
     choice->next_after = 0; /* once */
-    weft_status status = precondition(linear, system, &why);
+    weft_status status = weft_linear_precondition(linear, system, &why);
     if (status == WEFT_ERROR_MEMORY) {
         drop_preconditioner(linear, why.message);
         status = WEFT_OK;
@@ -512,7 +511,7 @@ weft_status weft_linear_solve(weft_linear *linear, const weft_system *whole,
     weft_cg_options options = weft_linear_options(linear, &system);
     options.project_mean = linear->project_mean;
     options.until_discretisation = linear->options->until_discretisation;
-    TRY(precondition(linear, &system, error));
+    TRY(weft_linear_precondition(linear, &system, error));
     TRY(weft_reduction_enter(reduction, whole, error));
     options.method = linear->choice.method;
     options.restart = linear->choice.restart;
@@ -533,7 +532,7 @@ weft_status weft_linear_update(weft_linear *linear, const weft_system *whole,
     if (reduction)
         TRY(weft_reduction_update(reduction, whole->op, error));
     const weft_system system = weft_reduction_system(reduction, whole);
-    TRY(precondition(linear, &system, error));
+    TRY(weft_linear_precondition(linear, &system, error));
     if (!linear->solver)
         TRY(weft_solver_make(linear->context, system.op, &linear->solver, error));
 done:

@@ -90,6 +90,10 @@ int weft_linear_iterations_limit(const weft_problem_options *options, const weft
 weft_cg_options weft_linear_options(const weft_linear *linear, const weft_system *system);
 /** Cycles of full multigrid on each level with which a solve by the present choice starts; 0: none. */
 int weft_linear_full_cycles(const weft_linear *linear);
+/** Make the preconditioner that was chosen, or adapt it to new values of the operator. If it was chosen automatically and refuses the
+ *  matrix, factorise that, or drop it: Jacobi's takes its place, and `preconditioner` is NULL. */
+weft_status weft_linear_precondition(weft_linear *linear, const weft_system *system,
+                                     weft_error *error);
 /** Solve A u = b by the method. If GMRES stagnates with the default number of iterations between restarts, it continues
  *  with more of them, if their basis fits into a quarter of the free memory. If a preconditioner that was chosen
  *  automatically breaks the method down, Jacobi's follows; if CG was chosen and finds the matrix indefinite, MINRES

@@ -138,7 +138,7 @@ static const weft_problem_value *find_value(const weft_problem *problem, const c
 }
 
 bool weft_problem_is_in_time(const weft_problem *problem) {
-    return problem->forms.mass || problem->names.previous;
+    return (problem->forms.mass && !problem->forms.is_pencil) || problem->names.previous;
 }
 
 /* Does each step set this input? Sets *out to its memory. */

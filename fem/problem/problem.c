@@ -119,7 +119,7 @@ void weft_problem_describe(weft_problem *problem) {
     linear->hierarchy = problem->hierarchy;
     linear->spaces = problem->fields.spaces;
     linear->n_spaces = problem->fields.n;
-    linear->needs_matrix = problem->declared.n > 0;
+    linear->needs_matrix = problem->declared.n > 0 || problem->forms.is_pencil;
 }
 
 weft_status weft_problem_make(weft_context *context, const weft_mesh *mesh,

@@ -19,6 +19,7 @@
 #include "fem/problem/probes.h"
 #include "fem/problem/stated.h"
 #include "fem/weft_bc.h"
+#include "fem/weft_eigen.h"
 #include "fem/weft_function.h"
 #include "fem/weft_problem_ranks.h"
 
@@ -36,6 +37,7 @@ typedef struct weft_problem_forms {
     const char *matrix, *vector, *mass; /* of values in the texts; NULL: there is none */
     const char *mass_name;              /* what messages call the mass; NULL: the texts' name */
     bool is_nonlinear;                  /* the vector is r(u) = 0, and the matrix its derivative */
+    bool is_pencil;        /* matrix and mass are those of eigenvalues, not of steps in time */
     weft_memory *numbers;  /* of the function of each dof of a mixed u; NULL: not yet */
     int components;        /* rows of K for each node of the first set; 0: not known */
     weft_bound_form first; /* of the operator: that of the cells */
@@ -207,6 +209,10 @@ weft_status weft_problem_assemble(weft_problem *problem, weft_error *error);
  *  Errors  WEFT_ERROR_INPUT: nothing fixes a constant, and the load has no solution for it; those of the solver */
 weft_status weft_problem_compute(weft_problem *problem, const weft_newton_options *newton,
                                  weft_error *error);
+/** The last step of weft_problem_eigenvalues, after the conditions, the choice and weft_problem_vectors_make, with the prescribed values in
+ *  u. */
+weft_status weft_problem_find_eigenvalues(weft_problem *problem, const weft_eigen_options *options,
+                                          weft_eigen **out, weft_error *error);
 /** Integrals of u by component, and the energy, on the host.
  *  integrals  [components]
  *  energy     NULL: not wanted */

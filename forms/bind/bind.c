@@ -40,6 +40,7 @@ void weft_bind_clear(weft_problem *problem) {
     weft_stated_clear(&problem->stated);
     problem->names = (weft_problem_names){.shown = NULL};
     problem->forms.matrix = problem->forms.vector = problem->forms.mass = NULL;
+    problem->forms.is_pencil = false;
     problem->forms.coarser = (weft_coarser){.make = NULL};
 }
 

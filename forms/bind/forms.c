@@ -30,6 +30,18 @@ static weft_status refuse_stationary(const weft_binding *binding, const char *pr
     return WEFT_ERROR_INPUT;
 }
 
+static weft_status refuse_massless(const weft_binding *binding, weft_error *error) {
+    const weft_problem *problem = binding->problem;
+    const bool names_options = problem->names.given.names_options;
+    weft_error_set(error, WEFT_ERROR_INPUT,
+                   "%s a form file has a mass, and this one has no bilinear form m",
+                   names_options ? "with --eigenvalues" : "for eigenvalues");
+    weft_error_location(error, problem->forms.file, NULL, 0, 0);
+    weft_error_hint(error, "write m = inner(u, v)*dx for a u = l m u, or rho*inner(u, v)*dx%s",
+                    names_options ? ", or name another by --mass NAME" : ", or name another");
+    return WEFT_ERROR_INPUT;
+}
+
 /* Does a part name the u at the start of a step, so that it is a scheme? */
 static bool is_scheme(const weft_ufl_problem *ufl, const char *previous) {
     for (int i = 0; i < ufl->n_parts; ++i)
@@ -38,22 +50,24 @@ static bool is_scheme(const weft_ufl_problem *ufl, const char *previous) {
     return false;
 }
 
-/* Find the problem, which in time has a scheme of its own or a mass. */
+/* Find the problem, which in time has a scheme of its own or a mass, and for eigenvalues a mass. */
 static weft_status find_problem(weft_ufl *ufl, weft_binding *binding, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_bind_options *options = binding->options;
     weft_problem *problem = binding->problem;
     const char *previous = options->previous ? options->previous : "u_old";
     TRY(weft_ufl_problem_of(ufl, &binding->ufl, error));
-    if (!options->in_time)
+    if (!options->in_time && !options->has_mass)
         goto done;
-    if (!options->mass && is_scheme(binding->ufl, previous)) {
+    if (options->in_time && !options->mass && is_scheme(binding->ufl, previous)) {
         problem->names.previous = previous;
         goto done;
     }
     TRY(weft_ufl_problem_in_time(ufl, options->mass, &binding->ufl, error));
     if (!binding->ufl->mass)
-        TRY(refuse_stationary(binding, previous, error));
+        TRY(options->in_time ? refuse_stationary(binding, previous, error)
+                             : refuse_massless(binding, error));
+    problem->forms.is_pencil = !options->in_time;
     problem->forms.mass = "M";
     problem->forms.mass_name = binding->ufl->mass;
 done:

@@ -29,15 +29,16 @@ static bool has_name(const weft_outline *outline, weft_name_kind kind, const cha
     return weft_outline_find(outline, name, &found) && found.kind == kind && !found.in_loop;
 }
 
-/* The mass in time, unless the script has a scheme of its own: an input u_old, and no mass that is named or called M. */
+/* The mass, for eigenvalues; in time unless the script has a scheme of its own: an input u_old, and no mass that is named or called M. */
 static void name_mass(const weft_outline *outline, const weft_binding *binding) {
     const weft_bind_options *options = binding->options;
     weft_problem *problem = binding->problem;
     const char *previous = options->previous ? options->previous : "u_old";
     const bool makes_mass = has_name(outline, WEFT_NAME_VALUE, options->mass ? options->mass : "M");
-    if (!options->in_time)
+    if (!options->in_time && !options->has_mass)
         return;
-    if (has_name(outline, WEFT_NAME_INPUT, previous) && !makes_mass)
+    problem->forms.is_pencil = !options->in_time;
+    if (options->in_time && has_name(outline, WEFT_NAME_INPUT, previous) && !makes_mass)
         problem->names.previous = previous;
     else
         problem->forms.mass = options->mass ? options->mass : "M";
@@ -65,6 +66,14 @@ static weft_status name_values(const weft_outline *outline, const weft_binding *
     name_mass(outline, binding);
     if (!problem->forms.mass || has_name(outline, WEFT_NAME_VALUE, problem->forms.mass))
         return WEFT_OK;
+    if (problem->forms.is_pencil)
+        return refuse(binding,
+                      "add M = ...; to the script, the local mass matrix of K u = l M u, or name "
+                      "another by --mass NAME",
+                      error,
+                      "with --eigenvalues the script makes a mass matrix, and this one makes no "
+                      "'%s'",
+                      problem->forms.mass);
     return refuse(binding,
                   "add M = ...; to the script, the local mass matrix of M du/dt + K u = b, or name "
                   "another by --mass NAME; a scheme of your own takes an input u_old",

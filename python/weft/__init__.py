@@ -19,6 +19,7 @@ from .conditions import (Condition, Constraint, Dirichlet, Neumann, Periodic, Po
 from .dense import matmul
 from .derived import Balance, Extrema
 from .device import Array, Device
+from .eigenvalues import Eigenvalues
 from .forms import FormFile
 from .gradient import Gradient
 from .mesh import Mesh
@@ -32,7 +33,7 @@ from .steps import Step, Steps
 from .tuning import Tuned, tune
 
 __all__ = ["AdvectionDiffusion", "Array", "Balance", "Condition", "Conditions", "Constraint", "Device", "DeviceError",
-           "Dirichlet", "Error", "Extrema", "FileError", "Form", "FormFile", "Gradient", "InputError", "Mesh", "MixedConditions",
+           "Dirichlet", "Eigenvalues", "Error", "Extrema", "FileError", "Form", "FormFile", "Gradient", "InputError", "Mesh", "MixedConditions",
            "MixedSpace", "Neumann", "Newton", "NewtonIteration", "NotConverged", "Operator", "OutOfMemoryError",
            "Periodic", "PointLoad", "PointValue", "Problem", "Program", "Report", "Robin", "Script", "ScriptError",
            "Solution", "Space", "Step", "Steps", "Symmetry", "Tie", "Tuned", "UnsupportedError", "UsageError", "__version__",

@@ -210,6 +210,8 @@ _STATUS: dict[str, list[Any]] = {
     "weft_ufl_bind": [_P, POINTER(s.weft_mesh), _P, POINTER(s.weft_bind_options), _P],
     "weft_ufl_find_groups": [POINTER(s.weft_ufl_problem), POINTER(s.weft_mesh), POINTER(s.weft_bind_options), POINTER(c_int)],
     "weft_script_bind": [c_char_p, POINTER(s.weft_mesh), POINTER(s.weft_bind_options), _P],
+    "weft_problem_eigenvalues": [_P, POINTER(s.weft_problem_options), POINTER(s.weft_eigen_options), POINTER(_P)],
+    "weft_problem_write_eigenvectors": [_P, _P, c_char_p, c_char_p, c_bool],
     "weft_gradient_make": [_P, POINTER(s.weft_gradient_options), POINTER(_P)],
     "weft_gradient_update": [_P],
     "weft_gradient_pull_back": [_P, POINTER(c_double)],
@@ -326,6 +328,8 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_advection_diffusion_field": ([_P], _P),
     "weft_ufl_n_forms": ([_P], c_int),
     "weft_ufl_is_shipped": ([c_char_p], c_bool),
+    "weft_eigen_reported": ([_P], POINTER(s.weft_eigen_report)),
+    "weft_eigen_outcome_name": ([c_int], c_char_p),
     "weft_gradient_value": ([_P], c_double),
     "weft_gradient_adjoint": ([_P], POINTER(c_double)),
     "weft_gradient_report": ([_P], POINTER(s.weft_problem_report)),
@@ -338,8 +342,8 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_hierarchy_free": ([POINTER(POINTER(s.weft_hierarchy))], None),
 }
 for _object in ("comm", "data", "device", "memory", "library", "outline", "compilation", "program", "connectivity", "space", "bc", "operator",
-                "preconditioner", "solver", "advection_diffusion", "ufl", "problem", "gradient", "transient", "problem_files", "probes", "derive", "tuned",
-                "gemm_kernels"):
+                "preconditioner", "solver", "advection_diffusion", "ufl", "problem", "eigen", "gradient", "transient", "problem_files", "probes", "derive",
+                "tuned", "gemm_kernels"):
     _OTHER["weft_%s_free" % _object] = ([POINTER(_P)], None)
 
 for _name, _arguments in _STATUS.items():

@@ -416,8 +416,20 @@ class weft_bind_options(_Options):
     _fields_ = [("size", c_size_t), ("file", c_char_p), ("measures", POINTER(weft_bind_measure)), ("n_measures", c_int),
                 ("values", POINTER(weft_problem_value)), ("n_values", c_int), ("expressions", POINTER(weft_expression)),
                 ("n_expressions", c_int), ("parameters", POINTER(weft_parameter)), ("n_parameters", c_int),
-                ("in_time", c_bool), ("mass", c_char_p), ("previous", c_char_p), ("matrix", c_char_p),
+                ("in_time", c_bool), ("has_mass", c_bool), ("mass", c_char_p), ("previous", c_char_p), ("matrix", c_char_p),
                 ("vector", c_char_p), ("sum", c_char_p), ("nonlinear", c_bool), ("names_options", c_bool)]
+
+
+class weft_eigen_options(_Options):
+    _fields_ = [("size", c_size_t), ("n", c_int), ("n_columns", c_int), ("length", c_int)]
+
+
+class weft_eigen_report(Structure):
+    _fields_ = [("outcome", c_int), ("n", c_int), ("values", POINTER(c_double)), ("residuals", POINTER(c_double)),
+                ("errors", POINTER(c_double)), ("clusters", POINTER(c_int)), ("next", c_double), ("is_cut", c_bool),
+                ("n_rigid", c_int), ("n_dofs", c_int64), ("vectors", POINTER(c_double)), ("iterations", c_int),
+                ("n_columns", c_int), ("applications", c_int64), ("seconds", c_double),
+                ("choice", POINTER(weft_problem_choice))]
 
 
 class weft_gradient_options(_Options):

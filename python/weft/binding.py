@@ -106,12 +106,15 @@ class Binding:
         raise NotImplementedError
 
     def bind(self, handle: Handle, library: Optional[Handle], values: Mapping[str, Any], measures: Mapping[str, str],
-             in_time: bool) -> None:
-        """Make spaces, inputs and forms of a problem."""
+             in_time: bool, of_pencil: bool = False) -> None:
+        """Make spaces, inputs and forms of a problem.
+
+        of_pencil  with a mass beside the matrix, for eigenvalues
+        """
         raise NotImplementedError
 
     def _options(self, handle: Handle, inputs: Mapping[str, Input], values: Mapping[str, Any], in_time: bool,
-                 **more: Any) -> s.weft_bind_options:
+                 of_pencil: bool, **more: Any) -> s.weft_bind_options:
         rows = []
         for name, value in values.items():
             source = s.weft_input_source(origin=encode(name))
@@ -128,8 +131,8 @@ class Binding:
                 handle.use(*([array._handle] if array else []))
             rows.append(s.weft_problem_value(encode(name), source))
         options = s.weft_bind_options(
-            values=(s.weft_problem_value * max(len(rows), 1))(*rows), n_values=len(rows), in_time=in_time,
-            mass=encode(self.mass) if in_time else None, previous=encode(self.previous), **more)
+            values=(s.weft_problem_value * max(len(rows), 1))(*rows), n_values=len(rows), in_time=in_time, has_mass=of_pencil,
+            mass=encode(self.mass) if in_time or of_pencil else None, previous=encode(self.previous), **more)
         handle.use(options)
         return options
 
@@ -173,14 +176,14 @@ class OfFile(Binding):
         return sub.family, sub.degree
 
     def bind(self, handle: Handle, library: Optional[Handle], values: Mapping[str, Any], measures: Mapping[str, str],
-             in_time: bool) -> None:
+             in_time: bool, of_pencil: bool = False) -> None:
         if self.mesh._mesh.contents.curve and self.file._is_straight():
             raise InputError("the form is for straight cells, and those of the mesh are curved: write it on a Mesh whose "
                              "coordinate element has degree 2, or give a mesh of straight cells", "input")
         of_mass = declared(self._text(True), {}) if self.has_mass else {}
-        inputs = of_mass if in_time and of_mass else self._stationary
+        inputs = of_mass if (in_time or of_pencil) and of_mass else self._stationary
         values = {name: value for name, value in values.items() if name in inputs or name not in of_mass}
-        options = self._options(handle, inputs, values, in_time, measures=measure_rows(measures), n_measures=len(measures))
+        options = self._options(handle, inputs, values, in_time, of_pencil, measures=measure_rows(measures), n_measures=len(measures))
         handle.use(self.file._handle)
         self.bound = options
         lib.weft_ufl_bind(self.file._handle.pointer, self.mesh._mesh, library.pointer, byref(options), handle.pointer)
@@ -214,7 +217,7 @@ class OfScript(Binding):
         return 0, 1
 
     def bind(self, handle: Handle, library: Optional[Handle], values: Mapping[str, Any], measures: Mapping[str, str],
-             in_time: bool) -> None:
+             in_time: bool, of_pencil: bool = False) -> None:
         if measures:
             raise UsageError("measures are of form files, and %s is a script" % self.name, "usage")
         bodies = {name: formula(value) for name, value in values.items() if self._kinds.get(name) == "expression"}
@@ -222,7 +225,7 @@ class OfScript(Binding):
         parameters, n_parameters = _parameters(self.parameters)
         options = self._options(
             handle, self._inputs, {name: value for name, value in values.items() if name not in bodies}, in_time,
-            file=encode(self.name), expressions=expressions, n_expressions=n_expressions, parameters=parameters,
+            of_pencil, file=encode(self.name), expressions=expressions, n_expressions=n_expressions, parameters=parameters,
             n_parameters=n_parameters, matrix=encode(self.matrix), vector=encode(self.vector), nonlinear=self.is_nonlinear)
         lib.weft_script_bind(encode(self.text), self.mesh._mesh, byref(options), handle.pointer)
 

@@ -11,6 +11,7 @@ from ._library import Borrowed, Handle, UnsupportedError, UsageError, encode, li
 from .binding import Binding, binding_of, formula, is_formula
 from .conditions import Condition, Constraint, PointLoad, condition_rows, constraint_rows
 from .device import Array, Device
+from .eigenvalues import Eigenvalues, find_eigenvalues
 from .gradient import Gradient, Gradients
 from .mesh import Mesh
 from .operator import Space, _Context
@@ -42,7 +43,7 @@ class Problem(Results):
     conditions  weft.Dirichlet, weft.Neumann and weft.Robin, constraints (weft.Periodic, weft.Tie, weft.Symmetry and
                 weft.PointValue) and weft.PointLoad; the components are numbered through all functions of a mixed space.
                 Without any there is no flux through the boundary, and of scripts u = 0 on it
-    mass        of steps: the name of the form, or of the script's matrix; None: m or M
+    mass        of steps and eigenvalues: the name of the form, or of the script's matrix; None: m or M
     previous    of a scheme in the forms themselves, instead of a mass: the input that is u at the start of a step of
                 length dt; None: u_old
     degree      of the elements of a shipped form file; None: 1
@@ -114,12 +115,12 @@ class Problem(Results):
         self._in_time, self._gradients = in_time, None
         return self._handle
 
-    def _make(self, binding: Binding, context: _Context, in_time: bool, *uses: Handle) -> Handle:
+    def _make(self, binding: Binding, context: _Context, in_time: bool, *uses: Handle, of_pencil: bool = False) -> Handle:
         library = binding.library()
         context = context.with_functions(library) if library else context
         handle = Handle("problem", *context.uses, self.mesh._handle, self._options, *uses)
         lib.weft_problem_start(context.pointer, None, byref(handle.pointer))
-        binding.bind(handle, library, self._values, self._measures, in_time)
+        binding.bind(handle, library, self._values, self._measures, in_time, of_pencil)
         if self.mesh._hierarchy:
             lib.weft_problem_set_hierarchy(handle.pointer, self.mesh._hierarchy)
         self._add_conditions(handle)
@@ -286,6 +287,21 @@ class Problem(Results):
             complaint = _complaint(self.report, newton_tolerance if self.is_nonlinear else self._options.tolerance)
             raise NotConverged(complaint + _advice(handle), self.report)
         return self.report
+
+    def eigenvalues(self, n: int = 10, columns: int = 0, normalise: str = "mass", must_converge: bool = True) -> Eigenvalues:
+        """The n smallest eigenvalues l of a(u, v) = l m(u, v), of a symmetric form a with a mass m (docs/eigenvalues.md).
+
+            found = weft.Problem(mesh, "drum.ufl", conditions=[weft.Dirichlet("boundary", 0)]).eigenvalues(6)
+            found.values, found.vectors
+
+        columns        vectors that are computed together, more than n; 0: by n
+        normalise      what is 1 of an eigenvector u: "mass", u.M u, or "component", the largest one
+        must_converge  raise NotConverged where the iteration does not converge
+        """
+        if self._ranks:
+            raise UnsupportedError("eigenvalues are not computed on several ranks\nhint: make a problem without ranks", "unsupported")
+        handle = self._make(self._binding, self._context, False, of_pencil=True)
+        return find_eigenvalues(handle, self._options, n, columns, normalise, must_converge)
 
     def gradient(self, functional: str = "J", wrt: Union[str, None, Sequence[Optional[str]]] = (), norm: str = "L2") -> Gradient:
         """Derivatives of a functional of the solution, a form without arguments in the form file (docs/gradients.md).

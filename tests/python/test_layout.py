@@ -9,7 +9,7 @@ import unittest
 
 from weft import _library, _structures
 
-HEADERS = ["fem/weft_fem.h", "fem/weft_time.h", "forms/weft_bind.h", "forms/weft_gradient.h", "forms/weft_interface.h", "forms/weft_ufl.h",
+HEADERS = ["fem/weft_fem.h", "fem/weft_eigen.h", "fem/weft_time.h", "forms/weft_bind.h", "forms/weft_gradient.h", "forms/weft_interface.h", "forms/weft_ufl.h",
            "fusion/tune/tuned.h", "fusion/weft_outline.h", "gemm/weft_gemm.h"]
 
 

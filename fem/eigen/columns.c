@@ -1,0 +1,247 @@
+/* Blocks of vectors: their products with matrices and with each other, by chunks of rows, whose sums are added up in order. */
+#include "fem/eigen/private.h"
+#include "fem/sparse/csr.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 4096, PIECE = 256 }; /* rows of a task; rows that stay in the cache */
+enum { TERMS_MOST = 3, COMBINED_ROWS = 4, WIDTH_MOST = 1024 };
+
+/* A group of columns of a row. */
+typedef double group __attribute__((vector_size(COLUMNS_GROUP * sizeof(double))));
+
+static const group *groups_of(const double *values) {
+    return (const group *)(const void *)values;
+}
+
+weft_status columns_make(int64_t n, int most, columns *out, weft_error *error) {
+    const int stride = columns_width(most > 0 ? most : 1);
+    double *values = weft_array_make((size_t)n * (size_t)stride, sizeof *values);
+    if (!values)
+        return weft_out_of_memory(error, "a block of vectors");
+    *out = (columns){.n = n, .stride = stride, .values = values};
+    return WEFT_OK;
+}
+
+void columns_free(columns *block) {
+    free(block->values);
+    *block = (columns){0};
+}
+
+static int64_t n_chunks(int64_t n) {
+    return (n + CHUNK - 1) / CHUNK;
+}
+
+static int64_t last_of(int64_t chunk, int64_t n) {
+    return (chunk + 1) * CHUNK < n ? (chunk + 1) * CHUNK : n;
+}
+
+/* ---- loops over rows ------------------------------------------------------------------------- */
+
+typedef struct kernels kernels;
+
+typedef struct product {
+    const kernels *kernels;
+    const weft_csr *A;
+    const columns *x;
+    columns *y;
+} product;
+
+typedef struct gram {
+    const kernels *kernels;
+    const columns *a, *b;
+    int wide_a, wide_b;
+    double *sums; /* [n_chunks][wide_a][wide_b] */
+} gram;
+
+typedef struct combination {
+    const kernels *kernels;
+    const columns_term *terms;
+    int n_terms, width;
+    const double *C[TERMS_MOST]; /* [of->m][width] filled up with zeros */
+    columns *out;
+} combination;
+
+struct kernels {
+    void (*multiply)(const product *p, int64_t first, int64_t last);
+    void (*add_groups)(const gram *g, int at_a, int at_b, int64_t first, int64_t last,
+                       double *sums);
+    void (*combine_rows)(const combination *c, int64_t first, int64_t last, double *out);
+};
+
+#define SIMD_NAME(name) name##_plain
+#define SIMD_TARGET
+#include "fem/eigen/rows.h"
+#undef SIMD_NAME
+#undef SIMD_TARGET
+
+#if defined(__x86_64__)
+#define SIMD_NAME(name) name##_avx2
+#define SIMD_TARGET __attribute__((target("avx2,fma")))
+#include "fem/eigen/rows.h"
+#undef SIMD_NAME
+#undef SIMD_TARGET
+#endif
+
+static const kernels *kernels_of(const weft_pencil *pencil) {
+#if defined(__x86_64__)
+    if (weft_vectors_of(pencil->device) >= WEFT_VECTORS_AVX2)
+        return &all_avx2;
+#endif
+    (void)pencil;
+    return &all_plain;
+}
+
+/* ---- products -------------------------------------------------------------------------------- */
+
+static void multiply_rows(void *user, int64_t chunk) {
+    const product *p = user;
+    p->kernels->multiply(p, chunk * CHUNK, last_of(chunk, p->A->n_rows));
+}
+
+weft_status columns_product(const weft_pencil *pencil, const weft_csr *A, const columns *x,
+                            columns *y, weft_error *error) {
+    product p = {.kernels = kernels_of(pencil), .A = A, .x = x, .y = y};
+    y->m = x->m;
+    const weft_status status =
+        weft_device_for(pencil->device, n_chunks(A->n_rows), multiply_rows, &p, error);
+    for (int64_t k = 0; k < pencil->n_dropped; ++k)
+        memset(y->values + (int64_t)pencil->dropped[k] * y->stride, 0,
+               (size_t)y->stride * sizeof *y->values);
+    return status;
+}
+
+/* ---- Gram matrices --------------------------------------------------------------------------- */
+
+static void gram_rows(void *user, int64_t chunk) {
+    const gram *g = user;
+    const int64_t last = last_of(chunk, g->a->n);
+    double *sums = g->sums + chunk * g->wide_a * g->wide_b;
+    for (int64_t i = chunk * CHUNK; i < last; i += PIECE)
+        for (int a = 0; a < g->wide_a; a += COLUMNS_GROUP)
+            for (int b = 0; b < g->wide_b; b += COLUMNS_GROUP)
+                g->kernels->add_groups(g, a, b, i, i + PIECE < last ? i + PIECE : last, sums);
+}
+
+weft_status columns_gram(const weft_pencil *pencil, const columns *a, const columns *b, double *G,
+                         weft_error *error) {
+    weft_status status = WEFT_OK;
+    gram g = {.kernels = kernels_of(pencil),
+              .a = a,
+              .b = b,
+              .wide_a = columns_width(a->m),
+              .wide_b = columns_width(b->m)};
+    const int64_t n = n_chunks(a->n), size = (int64_t)g.wide_a * g.wide_b;
+    memset(G, 0, (size_t)a->m * (size_t)b->m * sizeof *G);
+    if (size == 0)
+        goto done;
+    g.sums = weft_array_make((size_t)n * (size_t)size, sizeof *g.sums);
+    if (!g.sums)
+        TRY(weft_out_of_memory(error, "a Gram matrix"));
+    TRY(weft_device_for(pencil->device, n, gram_rows, &g, error));
+    for (int64_t chunk = 0; chunk < n; ++chunk)
+        for (int i = 0; i < a->m; ++i)
+            for (int k = 0; k < b->m; ++k)
+                G[i * b->m + k] += g.sums[chunk * size + i * g.wide_b + k];
+done:
+    free(g.sums);
+    return status;
+}
+
+/* ---- combinations ---------------------------------------------------------------------------- */
+
+static void combine_chunk(void *user, int64_t chunk) {
+    const combination *c = user;
+    double out[COMBINED_ROWS * WIDTH_MOST];
+    c->kernels->combine_rows(c, chunk * CHUNK, last_of(chunk, c->out->n), out);
+}
+
+weft_status columns_combine(const weft_pencil *pencil, const columns_term *terms, int n_terms,
+                            int m, columns *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    combination c = {.kernels = kernels_of(pencil),
+                     .terms = terms,
+                     .n_terms = n_terms,
+                     .width = columns_width(m),
+                     .out = out};
+    double *all = NULL;
+    size_t rows = 0;
+    for (int t = 0; t < n_terms; ++t)
+        rows += (size_t)terms[t].of->m;
+    all = weft_array_make(rows * (size_t)c.width + 1, sizeof *all);
+    if (!all)
+        TRY(weft_out_of_memory(error, "a combination of vectors"));
+    double *at = all;
+    for (int t = 0; t < n_terms; ++t) {
+        c.C[t] = at;
+        for (int k = 0; k < terms[t].of->m; ++k, at += c.width)
+            memcpy(at, terms[t].C + k * m, (size_t)m * sizeof *at);
+    }
+    TRY(weft_device_for(pencil->device, n_chunks(out->n), combine_chunk, &c, error));
+    out->m = m;
+done:
+    free(all);
+    return status;
+}
+
+/* ---- residuals ------------------------------------------------------------------------------- */
+
+typedef struct squares {
+    const columns *a, *b;
+    const double *c, *d;
+    double *sums; /* [n_chunks][a->m] */
+} squares;
+
+static void square_rows(void *user, int64_t chunk) {
+    const squares *s = user;
+    double *sums = s->sums + chunk * s->a->m;
+    for (int64_t i = chunk * CHUNK; i < last_of(chunk, s->a->n); ++i)
+        for (int k = 0; k < s->a->m; ++k) {
+            const double r =
+                s->a->values[i * s->a->stride + k] - s->c[k] * s->b->values[i * s->b->stride + k];
+            sums[k] += r * r * s->d[i];
+        }
+}
+
+weft_status columns_residuals(const weft_pencil *pencil, const columns *a, const double *c,
+                              const columns *b, const double *d, double *sums, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = n_chunks(a->n);
+    squares s = {.a = a, .b = b, .c = c, .d = d};
+    s.sums = weft_array_make((size_t)n * (size_t)a->m + 1, sizeof *s.sums);
+    if (!s.sums)
+        TRY(weft_out_of_memory(error, "residuals"));
+    TRY(weft_device_for(pencil->device, n, square_rows, &s, error));
+    for (int k = 0; k < a->m; ++k) {
+        sums[k] = 0;
+        for (int64_t chunk = 0; chunk < n; ++chunk)
+            sums[k] += s.sums[chunk * a->m + k];
+    }
+done:
+    free(s.sums);
+    return status;
+}
+
+/* ---- single columns -------------------------------------------------------------------------- */
+
+void columns_random(const weft_pencil *pencil, int first, int last, int seed, columns *out) {
+    for (int64_t i = 0; i < out->n; ++i)
+        for (int k = first; k < last; ++k)
+            out->values[i * out->stride + k] =
+                weft_random_entry(i + (int64_t)(seed + k) * INT64_C(0x100000001b3));
+    for (int64_t k = 0; k < pencil->n_dropped; ++k)
+        memset(out->values + (int64_t)pencil->dropped[k] * out->stride, 0,
+               (size_t)out->stride * sizeof *out->values);
+    out->m = last;
+}
+
+void columns_get(const columns *block, int column, double *out) {
+    for (int64_t i = 0; i < block->n; ++i)
+        out[i] = block->values[i * block->stride + column];
+}
+
+void columns_set(columns *block, int column, const double *values) {
+    for (int64_t i = 0; i < block->n; ++i)
+        block->values[i * block->stride + column] = values[i];
+}

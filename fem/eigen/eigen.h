@@ -1,0 +1,70 @@
+/** Eigenvalues of symmetric pencils, K x = l M x, on the host.
+ *
+ *      In: two sparse matrices, the rows that are left out, an approximate inverse of K, known null vectors.
+ *      Out: the smallest eigenvalues, their vectors, M-orthonormal, and residuals.
+ *
+ *      columns.c   blocks of vectors: products, Gram matrices, combinations
+ *      basis.c     bases: orthogonal to others, without dependent vectors
+ *      dense.c     small pencils, and the whole of a pencil with few rows
+ *      lobpcg.c    the iteration
+ *      clusters.c  the same basis of a cluster, and the same signs, in each run
+ *
+ *  A residual is |K x - l M x| in the norm of D^-1, D = diag K, over sqrt(|l|) |x|_M: free of units and of the size of the mesh. The
+ *  error of a value is about its square, relative to the value. Results do not depend on the number of threads. Not installed.
+ *
+ *  Decision  docs/decisions/0078-eigenvalues-by-blocks.md */
+#pragma once
+
+#include "core/weft_core.h"
+#include "fem/multigrid/multigrid.h"
+#include "fem/weft_eigen.h"
+
+/** A pencil. All is borrowed. */
+typedef struct weft_pencil {
+    weft_device *device; /* for its threads; NULL: one thread */
+    const weft_monitor *monitor;
+    /* symmetric; K positive semidefinite, with a positive diagonal in the rows that are not left out; M positive semidefinite */
+    weft_csr K, M;
+    const int32_t *
+        dropped; /* [n_dropped] ascending rows and columns that are left out: vectors are 0 there */
+    int64_t n_dropped;
+    const double
+        *null; /* [n_null][rows] vectors with K y = 0, which are kept out; 0 in dropped rows */
+    int n_null;
+    /* z = T r, T near the inverse of K, symmetric and positive definite; r is 0 in dropped rows; z need not be. NULL: by the
+     * diagonal */
+    weft_status (*precondition)(void *user, const double *r, double *z, weft_error *error);
+    void *user;
+} weft_pencil;
+
+typedef struct weft_eigen_settings {
+    int n;            /* eigenvalues wanted */
+    int n_columns;    /* of a block, more than n; 0: by n */
+    double tolerance; /* of residuals */
+    int max_iterations;
+} weft_eigen_settings;
+
+/** Eigenpairs, values ascending. Start from {0}; weft_eigenpairs_clear. */
+typedef struct weft_eigenpairs {
+    int n;                      /* wanted, or as many as the pencil has */
+    int n_known;                /* n, and those beyond them that are nearly known */
+    double *values, *residuals; /* [n_known] */
+    double *vectors;            /* [n][rows], |x|_M = 1, the largest component positive */
+    int *cluster;               /* [n_known] number of the value among different ones, from 0 */
+    weft_eigen_outcome outcome;
+    int iterations, n_columns;
+    int64_t applications; /* of the approximate inverse, to one vector each */
+    int n_restarts; /* iterations without the former directions, because the basis was dependent */
+} weft_eigenpairs;
+void weft_eigenpairs_clear(weft_eigenpairs *pairs);
+
+/** Rows from which on a pencil is not solved as a whole. */
+enum { WEFT_EIGEN_DENSE = 200 };
+
+/** Find the smallest eigenvalues by LOBPCG with basis selection and soft locking, or, of a pencil with few rows, all of them.
+ *  out     weft_eigenpairs_clear, also after an error
+ *  Errors  WEFT_ERROR_INPUT: more values than the pencil has, as many as the rank of M; a diagonal of K that is not positive; M vanishes on
+ *          a null vector; T is not symmetric, or not positive definite; those of `precondition`; WEFT_ERROR_MEMORY
+ *  Source  Knyazev 2001; Duersch, Shao, Yang and Gu 2018, A robust and efficient implementation of LOBPCG */
+weft_status weft_eigen_smallest(const weft_pencil *pencil, const weft_eigen_settings *settings,
+                                weft_eigenpairs *out, weft_error *error);

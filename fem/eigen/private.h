@@ -1,0 +1,122 @@
+/** Blocks of vectors, and small pencils. Not installed.
+ *
+ *      In: blocks [rows][stride], one vector a column, so that a product with several vectors reads a matrix once.
+ *      Out: others, and small matrices. */
+#pragma once
+
+#include "fem/eigen/eigen.h"
+
+/** Columns are in groups of so many, the last ones filled up with zeros. */
+enum { COLUMNS_GROUP = 4 };
+
+/** A block of m vectors. Start from {0}; columns_free. */
+typedef struct columns {
+    int64_t n;
+    int m, stride;  /* a multiple of COLUMNS_GROUP, at least m */
+    double *values; /* [n][stride], 0 from column m on */
+} columns;
+static inline int columns_width(int m) {
+    return (m + COLUMNS_GROUP - 1) / COLUMNS_GROUP * COLUMNS_GROUP;
+}
+/** A block of at most `most` columns, zero.
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status columns_make(int64_t n, int most, columns *out, weft_error *error);
+void columns_free(columns *block);
+/** y = A x, 0 in dropped rows. */
+weft_status columns_product(const weft_pencil *pencil, const weft_csr *A, const columns *x,
+                            columns *y, weft_error *error);
+/** G = a^T b, [a->m][b->m]. */
+weft_status columns_gram(const weft_pencil *pencil, const columns *a, const columns *b, double *G,
+                         weft_error *error);
+/** A term of a sum of blocks: of columns times C [of->m][m of the sum]. */
+typedef struct columns_term {
+    const columns *of;
+    const double *C;
+} columns_term;
+/** out = the sum of the terms, with m columns; out may be one of them. */
+weft_status columns_combine(const weft_pencil *pencil, const columns_term *terms, int n_terms,
+                            int m, columns *out, weft_error *error);
+/** sums[k] = sum over rows of (a - c_k b)^2 d, of column k; d [rows]. */
+weft_status columns_residuals(const weft_pencil *pencil, const columns *a, const double *c,
+                              const columns *b, const double *d, double *sums, weft_error *error);
+/** Fill columns from the first on with pseudorandom entries, 0 in dropped rows.
+ *  seed  other numbers give other entries */
+void columns_random(const weft_pencil *pencil, int first, int last, int seed, columns *out);
+void columns_get(const columns *block, int column, double *out);
+void columns_set(columns *block, int column, const double *values);
+
+/** A block with its products. */
+typedef struct basis {
+    columns v, kv, mv;
+} basis;
+weft_status basis_make(int64_t n, int most, basis *out, weft_error *error);
+void basis_free(basis *b);
+/** kv = K v, mv = M v. */
+weft_status basis_products(const weft_pencil *pencil, basis *b, weft_error *error);
+/** v -= a (a.mv^T v), without its products; a is M-orthonormal. */
+weft_status basis_project(const weft_pencil *pencil, const basis *a, columns *v, weft_error *error);
+/** The same of v and its products. */
+weft_status basis_project_all(const weft_pencil *pencil, const basis *a, basis *b,
+                              weft_error *error);
+/** b = b C, C [b->v.m][m], with its products. */
+weft_status basis_combine(const weft_pencil *pencil, basis *b, const double *C, int m,
+                          weft_error *error);
+/** Make M-orthonormal columns of b, fewer of them where some depend on others: eigenvectors of the Gram matrix, scaled to a unit diagonal,
+ *  whose values are at most `threshold` of the largest are left out.
+ *  Source  Stathopoulos and Wu 2002 (SVQB) */
+weft_status basis_select(const weft_pencil *pencil, double threshold, basis *b, weft_error *error);
+
+/** The m smallest eigenvalues of G c = l H c, both [n][n] symmetric, H positive definite; G and H are overwritten.
+ *  values    [m]
+ *  C         [n][m], C^T H C = 1
+ *  Returns   false if H, scaled to a unit diagonal, is not positive definite, or the square of its Cholesky factor's condition exceeds
+ *            1/rounding */
+bool pencil_diagonalise(int n, int m, double *G, double *H, double *values, double *C,
+                        double rounding);
+/** The smallest eigenvalues of a pencil with few rows, of all.
+ *  d       pencil_diagonal
+ *  m       of x, at most; fewer where there are no more
+ *  values  [m]
+ *  x       set, with the products; M-orthonormal
+ *  Errors  WEFT_ERROR_INPUT: K + M is not positive definite */
+weft_status pencil_whole(const weft_pencil *pencil, const double *d, int m, double *values,
+                         basis *x, weft_error *error);
+/** One over the diagonal of K, 0 in dropped rows.
+ *  out     [rows]
+ *  Errors  WEFT_ERROR_INPUT: an entry is not positive */
+weft_status pencil_diagonal(const weft_pencil *pencil, double *out, weft_error *error);
+
+/** What the iteration works with. Start from {0} with the borrowed members; iteration_free. */
+typedef struct iteration {
+    const weft_pencil *pencil;
+    const weft_eigen_settings *settings;
+    const double *d;   /* [rows] pencil_diagonal */
+    const basis *null; /* M-orthonormal null vectors, without kv */
+    basis x, w, p;     /* approximate eigenvectors, preconditioned residuals, former directions */
+    int m;             /* columns of x */
+    double *values;    /* [m] */
+    double *residuals; /* [m] */
+    double quotient;   /* of rows, where some have no mass (find_quotient); otherwise 0 */
+    double least;      /* values that are smaller count as this, which residuals are relative to */
+    int *active;       /* [n_active] columns whose residuals are above the tolerance */
+    int n_active;
+    double *r, *z;          /* [rows] */
+    weft_eigenpairs *pairs; /* gets how it went */
+} iteration;
+/** Iterate until the wanted values have converged, or cannot. */
+weft_status iteration_run(iteration *it, weft_error *error);
+/** it->residuals, and what is active. */
+weft_status iteration_measure(iteration *it, weft_error *error);
+void iteration_free(iteration *it);
+/** Refuse an approximate inverse that is not symmetric, or not positive definite, which the iteration does not see. */
+weft_status iteration_check_inverse(iteration *it, weft_error *error);
+
+/** The number of each value among different ones: values are one where they differ by less than 10 times the larger of the residual's
+ *  square and 1e-8.
+ *  out  [n] */
+void clusters_number(int n, const double *values, const double *residuals, int *out);
+/** Rotate the columns of each cluster of x so that they are the same in each run: to eigenvectors of a fixed random diagonal, where values
+ *  are so close that no residual suffers; and turn signs, so that the largest component is positive.
+ *  tolerance  of residuals */
+weft_status clusters_fix(const weft_pencil *pencil, const double *values, double tolerance,
+                         basis *x, weft_error *error);

@@ -1,0 +1,93 @@
+"""Eigenvalues of a problem with a mass."""
+
+from __future__ import annotations
+
+import os
+from ctypes import byref
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Optional
+
+from . import _structures as s
+from ._library import Handle, UsageError, encode, lib
+from .report import NotConverged
+
+if TYPE_CHECKING:
+    import numpy
+
+_LENGTHS = ("mass", "component")
+
+
+@dataclass(eq=False)
+class Eigenvalues:
+    """The smallest eigenvalues l of a(u, v) = l m(u, v), with their functions u.
+
+    values          ascending
+    vectors         [n, nodes] or [n, nodes, components]; the largest component of each is positive
+    residuals       |K u - l M u| in the norm of D^-1, D the diagonal of K, over sqrt(l) |u|_M
+    errors          estimates of what the values differ by from those of the same matrices
+    multiplicities  of each value: how many of them are one
+    rigid_modes     motions, or constants, that nothing holds: their values are 0, and are not among the others
+    next            the value after the last; NaN: not known. is_cut: it is one with the last
+    """
+
+    values: numpy.ndarray
+    vectors: numpy.ndarray
+    residuals: numpy.ndarray
+    errors: numpy.ndarray
+    multiplicities: list[int]
+    rigid_modes: int
+    next: float
+    is_cut: bool
+    converged: bool
+    outcome: str
+    iterations: int
+    columns: int
+    preconditioner_applications: int
+    _problem: Handle = field(repr=False)
+    _handle: Handle = field(repr=False)
+
+    @property
+    def frequencies(self) -> numpy.ndarray:
+        """sqrt(l)/(2 pi), of a vibration."""
+        import numpy
+
+        return numpy.sqrt(numpy.maximum(self.values, 0))/(2*numpy.pi)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def write(self, path: Any, statement: Optional[str] = None) -> None:
+        """Write all eigenvectors as the steps of a series, .pvd or .vtkhdf, whose times are their numbers from 1."""
+        lib.weft_problem_write_eigenvectors(self._problem.pointer, self._handle.pointer, encode(os.path.abspath(path)),
+                                            encode(statement), True)
+
+
+def find_eigenvalues(problem: Handle, options: s.weft_problem_options, n: int, columns: int, normalise: str,
+                     must_converge: bool) -> Eigenvalues:
+    """The eigenvalues of a problem that was bound with a mass."""
+    import numpy
+
+    if normalise not in _LENGTHS:
+        raise UsageError("normalise is %r: expected 'mass' or 'component'" % (normalise,), "usage")
+    handle = Handle("eigen", problem, options)
+    which = s.weft_eigen_options(n=n, n_columns=columns, length=_LENGTHS.index(normalise))
+    lib.weft_problem_eigenvalues(problem.pointer, byref(options), byref(which), byref(handle.pointer))
+    found = lib.weft_eigen_reported(handle.pointer).contents
+
+    def copied(pointer: Any, size: int) -> numpy.ndarray:
+        return numpy.ctypeslib.as_array(pointer, shape=(size,)).copy() if size else numpy.zeros(0)
+
+    clusters = found.clusters[:found.n]
+    components = lib.weft_problem_components(problem.pointer)
+    vectors = copied(found.vectors, found.n*found.n_dofs)
+    outcome = lib.weft_eigen_outcome_name(found.outcome).decode()
+    result = Eigenvalues(
+        values=copied(found.values, found.n), residuals=copied(found.residuals, found.n), errors=copied(found.errors, found.n),
+        vectors=vectors.reshape((found.n, -1, components) if components > 1 else (found.n, -1)),
+        multiplicities=[clusters.count(one) for one in clusters], rigid_modes=found.n_rigid, next=found.next,
+        is_cut=found.is_cut, converged=found.outcome == 0, outcome=outcome, iterations=found.iterations, columns=found.n_columns,
+        preconditioner_applications=found.applications, _problem=problem, _handle=handle)
+    if must_converge and not result.converged:
+        raise NotConverged("the eigenvalues did not converge: %s after %d iterations; raise max_iterations, or choose another "
+                           "preconditioner" % (outcome, found.iterations), None)
+    return result

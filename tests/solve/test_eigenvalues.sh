@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# labels: quick
+# solve --eigenvalues: values of a square and of an L-shape against known ones, and how fast their errors fall; a free plate; the same
+# values by each preconditioner and for each number of threads; files and reports; periodic sides; what is refused.
+set -euo pipefail
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+# drum DEGREE: -u'' = l u
+drum() {
+    cat <<END
+V = FiniteElement("Lagrange", triangle, $1)
+u, v = TrialFunction(V), TestFunction(V)
+a = inner(grad(u), grad(v))*dx
+m = u*v*dx
+END
+}
+drum 1 >p1.ufl
+drum 2 >p2.ufl
+run() { "$WEFT_BUILD/solve" "$@" --json report.json >log 2>&1 || { cat log; exit 1; }; }
+# values: expression over the report r of the last run must hold
+holds() {
+    python3 - "$@" <<'END' || { cat log; exit 1; }
+import json
+import math
+import sys
+
+r = json.load(open("report.json"))
+l, pi = r["eigenvalues"], math.pi
+assert eval(sys.argv[1]), (sys.argv[1], l)
+END
+}
+
+# A square: multiplicities 1, 2, 1, 2, 2 of 2, 5, 8, 10, 13 pi^2; errors fall by 4 and 16.
+for degree in 1 2; do
+    for n in 16 32; do
+        run "p$degree.ufl" --mesh "square:$n" --dirichlet boundary=0 --eigenvalues 6
+        cp report.json "square_${degree}_$n.json"
+    done
+done
+python3 - <<'END'
+import json
+import math
+
+exact = [k*math.pi**2 for k in (2, 5, 5, 8, 10, 10)]
+for degree, least in ((1, 0.02), (2, 3e-3)):
+    errors = []
+    for n in (16, 32):
+        r = json.load(open("square_%d_%d.json" % (degree, n)))
+        assert r["outcome"] == "converged" and max(r["eigenvalue_residuals"]) < 2e-8, r
+        errors.append([l/e - 1 for l, e in zip(r["eigenvalues"], exact)])
+    assert all(0 < e < least for e in errors[1]), errors
+    orders = [math.log2(a/b) for a, b in zip(*errors)]
+    assert all(abs(order - 2*degree) < 0.1*degree for order in orders), orders
+END
+
+# The same bits for any number of threads, the same values by each preconditioner
+run p1.ufl --mesh square:40 --dirichlet boundary=0 --eigenvalues 6 --output a.vtkhdf --device host:1
+cp report.json one.json
+run p1.ufl --mesh square:40 --dirichlet boundary=0 --eigenvalues 6 --output b.vtkhdf --device host:3
+python3 -c "
+import json
+a, b = json.load(open('one.json')), json.load(open('report.json'))
+assert a['eigenvalues'] == b['eigenvalues'] and a['eigenvalue_residuals'] == b['eigenvalue_residuals']"
+cmp a.vtkhdf b.vtkhdf || { python3 -c "
+import h5py
+a, b = (h5py.File(f)['VTKHDF/PointData/u'][:] for f in ('a.vtkhdf', 'b.vtkhdf'))
+assert (a == b).all()"; }
+for preconditioner in jacobi chebyshev multigrid aggregation none; do
+    run p1.ufl --mesh square:16 --dirichlet boundary=0 --eigenvalues 6 --preconditioner "$preconditioner"
+    holds "all(abs(a/b - 1) < 1e-10 for a, b in zip(l, json.load(open('square_1_16.json'))['eigenvalues']))"
+done
+
+# Nothing holds the constant: 0, then 1, 1, 2, 4, 4 pi^2; frequencies; the report
+run p2.ufl --mesh square:8 --eigenvalues 5 --frequencies --output free.pvd --normalise component
+holds 'r["rigid_modes"] == 1 and all(abs(a/(b*pi**2) - 1) < 2e-3 for a, b in zip(l, (1, 1, 2, 4, 4)))'
+holds 'all(abs(2*pi*f/math.sqrt(a) - 1) < 1e-12 for f, a in zip(r["frequencies"], l))'
+grep -q '1 motion that nothing holds, of value 0, is left out' log
+grep -q '^problem     a(u, v) = l m(u, v) of p2.ufl' log || { cat log; exit 1; }
+[ "$(ls free_steps | wc -l)" = 5 ]
+# A displacement has three of them in the plane.
+cat >plate.ufl <<'END'
+V = VectorElement("Lagrange", triangle, 1)
+u, v = TrialFunction(V), TestFunction(V)
+a = inner(sym(grad(u)), sym(grad(v)))*dx + div(u)*div(v)*dx
+mass = 3*inner(u, v)*dx
+END
+run plate.ufl --mesh square:12 --eigenvalues 3 --mass mass
+holds 'r["rigid_modes"] == 3 and l[0] > 1'
+# Periodic sides: 4 pi^2 four times, beside the constant
+run p2.ufl --mesh square:10 --eigenvalues 4 --periodic left=right --periodic bottom=top
+holds 'r["rigid_modes"] == 1 and all(abs(a/(4*pi**2) - 1) < 1e-3 for a in l)'
+# too far from a solution is not a result
+status=0
+"$WEFT_BUILD/solve" p1.ufl --mesh square:40 --dirichlet boundary=0 --eigenvalues 6 --max-iterations 3 --output no.pvd >log 2>&1 || status=$?
+[ "$status" = 1 ] && [ ! -e no.pvd ]
+grep -q 'the eigenvalues have not converged: iteration limit reached after 3 iterations' log || { cat log; exit 1; }
+
+bad() {
+    local expected=$1
+    shift
+    "$WEFT_BUILD/solve" "$@" >log 2>&1 && exit 1
+    grep -qF -- "$expected" log || { cat log; exit 1; }
+}
+sed '/^m/d' p1.ufl >massless.ufl
+bad 'this one has no bilinear form m' massless.ufl --mesh square:4 --eigenvalues 2
+bad 'has no bilinear form q' p1.ufl --mesh square:4 --eigenvalues 2 --mass q
+bad 'values other than 0' p1.ufl --mesh square:4 --eigenvalues 2 --dirichlet boundary=1
+sed 's/^a = .*/&\na = a + u.dx(0)*v*dx/' p1.ufl >convection.ufl
+bad 'the matrix is not symmetric' convection.ufl --mesh square:4 --eigenvalues 2 --dirichlet boundary=0
+sed 's/^m = .*/m = u*v.dx(0)*dx/' p1.ufl >skew.ufl
+bad "the mass matrix 'm' is not symmetric" skew.ufl --mesh square:4 --eigenvalues 2 --dirichlet boundary=0
+sed 's/^m = /m = -/' p1.ufl >negative.ufl
+bad 'is not positive semidefinite' negative.ufl --mesh square:4 --eigenvalues 2 --dirichlet boundary=0
+sed 's/^a = /a = -/' p1.ufl >negative.ufl
+bad 'is not positive definite' negative.ufl --mesh square:4 --eigenvalues 2 --dirichlet boundary=0
+bad 'and the problem has 9' p1.ufl --mesh square:4 --eigenvalues 10 --dirichlet boundary=0
+bad 'stores its matrix' p1.ufl --mesh square:4 --eigenvalues 2 --assembly matrix-free --dirichlet boundary=0
+bad '--ranks cannot be used with --eigenvalues' p1.ufl --mesh square:4 --eigenvalues 2 --ranks 2
+bad '--time cannot be used with --eigenvalues' p1.ufl --mesh square:4 --eigenvalues 2 --time 1,1
+bad '--mass is for problems in time and eigenvalues' p1.ufl --mesh square:4 --mass m
+bad '--frequencies is for eigenvalues' p1.ufl --mesh square:4 --frequencies
+cat >mixed.ufl <<'END'
+V = VectorElement("Lagrange", triangle, 2)
+Q = FiniteElement("Lagrange", triangle, 1)
+W = V*Q
+u, p = TrialFunctions(W)
+v, q = TestFunctions(W)
+a = (inner(grad(u), grad(v)) - p*div(v) - q*div(u))*dx
+m = inner(u, v)*dx
+END
+bad 'eigenvalues of mixed functions are not computed' mixed.ufl --mesh square:4 --eigenvalues 2
