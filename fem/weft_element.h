@@ -100,7 +100,7 @@ typedef struct weft_element {
     int *lattice;    /* [n_nodes][d]: function i is the product of functions lattice[i] of line */
     int span_degree; /* of the orthonormal polynomials of which functions consist, */
     bool span_vanishes;   /* each times the bubble, so that they vanish on the boundary */
-    double *coefficients; /* [n_nodes][n_nodes], of the functions; NULL with a line, or constants */
+    double *coefficients; /* [n_nodes][value_size][polynomials]; NULL with a line, or constants */
 } weft_element;
 
 /** family, cell, degree   degree 0 to WEFT_ELEMENT_DEGREE_MAX (Lagrange from 1, bubbles from the
@@ -156,7 +156,7 @@ int weft_derivative_index(int d, const int *powers);
 /** Tabulate all functions and their derivatives by reference coordinates.
  *  order   highest order of derivatives, 0 to 8
  *  points  [n_points][d], inside the cell or not
- *  values  [weft_derivative_count(d, order)][n_points][n_nodes], caller's
+ *  values  [weft_derivative_count(d, order)][n_points][n_nodes][value_size], caller's
  *  Errors  WEFT_ERROR_USAGE: another order; a quadrature element at other points than its own, or
  *          with derivatives. WEFT_ERROR_MEMORY
  *  Error of rounding: 1e-13 of the greatest value up to degree 8 */

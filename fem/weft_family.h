@@ -20,7 +20,16 @@ enum {
     WEFT_DISCONTINUOUS, /* the same functions and nodes, all in the interior; degree 0: constant */
     WEFT_BUBBLE,     /* polynomials of the degree that vanish on the boundary; equispaced nodes */
     WEFT_QUADRATURE, /* values at the points of the symmetric rule of the degree */
-    WEFT_REAL        /* the constant 1, one dof for the whole mesh */
+    WEFT_REAL,       /* the constant 1, one dof for the whole mesh */
+    WEFT_CROUZEIX_RAVIART,      /* linear, by values at the centres of facets */
+    WEFT_NEDELEC,               /* vectors with continuous tangential components, first kind */
+    WEFT_NEDELEC_SECOND,        /* all polynomials of the degree */
+    WEFT_RAVIART_THOMAS,        /* vectors with continuous normal components */
+    WEFT_BREZZI_DOUGLAS_MARINI, /* all polynomials of the degree */
+    WEFT_NEDELEC_BROKEN,        /* these four with all dofs in the interior */
+    WEFT_NEDELEC_SECOND_BROKEN,
+    WEFT_RAVIART_THOMAS_BROKEN,
+    WEFT_BREZZI_DOUGLAS_MARINI_BROKEN
 };
 
 /** How functions on a cell follow from f on the reference cell, with the Jacobian J of the cell. */
@@ -41,7 +50,8 @@ typedef struct weft_family_info {
      * so already; WEFT_FAMILY_NONE */
     weft_family broken;
     weft_map map;
-    int value_size;     /* components of the functions' values */
+    bool
+        is_vector; /* values of functions are vectors, with a component for each axis of the cell */
     bool is_continuous; /* functions of a space have one value at each point of a facet */
     bool is_lattice;    /* all polynomials of the degree, by values at Lagrange's nodes */
     bool is_global;     /* all cells have the same dofs */

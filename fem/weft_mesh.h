@@ -55,6 +55,7 @@ typedef struct weft_mesh {
     int64_t n_coincident;
     char source[512];       /* file or "square:32" */
     struct weft_part *part; /* of a rank; NULL: the whole mesh */
+    bool is_sorted; /* the vertices of each cell ascend, and cells have either orientation */
 } weft_mesh;
 
 /** Input of weft_mesh_make, not checked: any numbering and orientation. Arrays from

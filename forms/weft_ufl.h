@@ -130,10 +130,13 @@ typedef enum weft_ufl_domain {
 } weft_ufl_domain;
 
 /** What is integrated over one domain: a script, in which `cells` are its cells or facets. Facets have
- *  the nodes of the cells on their sides, reoriented so that the facet is weft_cell.base (fem/weft_space.h). */
+ *  the nodes of the cells on their sides, reoriented so that the facet is weft_cell.base (fem/weft_space.h); where functions
+ *  have continuous tangential or normal components cells are as they are, and each number of the facet in them has a part. */
 typedef struct weft_ufl_part {
     weft_ufl_domain domain;
-    int id;                        /* of a physical group; -1: everywhere */
+    int id; /* of a physical group; -1: everywhere */
+    int facets
+        [2]; /* the numbers of the facets in the cells on their sides; -1: any, cells are reoriented */
     bool has_matrix;               /* K, [width * components][width * components] of a cell */
     bool is_symmetric, has_vector; /* K, for weft_form.is_symmetric; b or, of F, r */
     bool has_action; /* Kv, K v for the input v of the unknown's shape: for products without K */

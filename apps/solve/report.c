@@ -3,6 +3,7 @@
 #include "apps/common/statement.h"
 #include "apps/solve/solve.h"
 #include "core/weft_core.h"
+#include "fem/space/vectors.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
 
@@ -53,12 +54,16 @@ static void print_newton(const solve *run) {
 
 /* Of a mixed function the components are those of all its parts, which have nodes of their own. */
 static void print_script(const solve *run) {
-    const bool is_mixed = run->base.problem->fields.n > 1;
-    const int n = is_mixed ? run->base.problem->fields.n_values : run->components;
+    const weft_fields *fields = &run->base.problem->fields;
+    const bool is_mixed = fields->n > 1, is_mapped = weft_space_is_mapped(fields->space);
+    const int n = is_mixed || is_mapped ? run->base.problem->fields.n_values : run->components;
     printf("script      %s: matrix %s, vector %s, %d component%s %s\n", run->options->script,
            run->base.problem->forms.matrix,
            run->base.problem->forms.vector ? run->base.problem->forms.vector : "none", n,
-           n == 1 ? "" : "s", is_mixed ? "in a mixed space" : "per node");
+           n == 1 ? "" : "s",
+           is_mixed    ? "in a mixed space"
+           : is_mapped ? "of vectors"
+                       : "per node");
 }
 
 static void print_head(const solve *run) {

@@ -3,6 +3,7 @@
 #include "fem/bc/private.h"
 #include "fem/space/layout.h"
 #include "fem/space/space.h"
+#include "fem/space/vectors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -74,19 +75,35 @@ static bool is_natural(const weft_bc_piece *piece) {
            !weft_bc_has_flux(&piece->condition);
 }
 
+/* The dof of a condition at a node: one of a vector field is about all components. */
+static int64_t dof_of(const weft_bc *bc, const weft_condition *condition, int32_t node) {
+    return weft_space_is_mapped(bc->space)
+               ? node
+               : (int64_t)node * weft_space_components(bc->space) + condition->component;
+}
+
+static weft_status refuse_flux(const weft_condition *condition, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                   "a flux of functions with continuous tangential or normal components");
+    weft_error_location(error, condition->origin, NULL, 0, 0);
+    weft_error_hint(error, "write it into the forms, as an integral over ds");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
 static weft_status place_piece(weft_bc *bc, weft_bc_piece *piece, unsigned char *marks,
                                weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_condition *condition = &piece->condition;
-    const int c = weft_space_components(bc->space);
     if (condition->kind == WEFT_DIRICHLET) {
         TRY(weft_condition_nodes(bc->space, condition, &piece->nodes, &piece->n_nodes, error));
         for (int64_t i = 0; i < piece->n_nodes; ++i)
-            marks[(int64_t)piece->nodes[i] * c + condition->component] = 1;
+            marks[dof_of(bc, condition, piece->nodes[i])] = 1;
         goto done;
     }
     TRY(find_group(bc->space, condition, &piece->group, error));
     piece->facets = -1;
+    if (!is_natural(piece) && weft_space_is_mapped(bc->space))
+        TRY(refuse_flux(condition, error));
     if (!is_natural(piece))
         TRY(find_facets(bc, piece, error));
 done:
@@ -150,6 +167,57 @@ done:
     return status;
 }
 
+/* The formula of another component with the same group, the last one; NULL: there is none. */
+static const char *text_of(const weft_bc *bc, const weft_condition *condition, int component) {
+    const char *text = NULL;
+    for (int i = 0; i < bc->n_pieces; ++i) {
+        const weft_condition *other = &bc->pieces[i].condition;
+        if (other->kind == WEFT_DIRICHLET && other->component == component &&
+            strcmp(other->group, condition->group) == 0)
+            text = other->value;
+    }
+    return text;
+}
+
+/* The dofs on the group of a vector field: its tangential components, or its normal one, follow from all components. */
+static weft_status evaluate_mapped(weft_bc *bc, const weft_bc_piece *piece, double *all,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_condition *condition = &piece->condition;
+    const int d = weft_space_mesh(bc->space)->dimension;
+    const char *texts[3] = {NULL};
+    double *values = NULL;
+    for (int k = 0; k < d; ++k) {
+        texts[k] = text_of(bc, condition, k);
+        if (texts[k])
+            continue;
+        weft_error_set(error, WEFT_ERROR_INPUT,
+                       "a condition on functions with continuous tangential or normal components "
+                       "has all %d components, and that on '%s' lacks component %d",
+                       d, condition->group, k);
+        weft_error_location(error, condition->origin, NULL, 0, 0);
+        weft_error_hint(error, "write a vector: the component that is not continuous is not used");
+        status = WEFT_ERROR_INPUT;
+        goto done;
+    }
+    if (condition->component > 0) /* was set with the first */
+        goto done;
+    values = weft_array_make((size_t)weft_space_nodes(bc->space), sizeof *values);
+    if (!values)
+        TRY(weft_out_of_memory(error, "boundary conditions"));
+    TRY(weft_mapped_evaluate(bc->context, bc->space, texts, condition->origin, bc->when, values,
+                             error));
+    for (int64_t i = 0; i < piece->n_nodes && !bc->is_null; ++i) {
+        const int32_t node = piece->nodes[i];
+        if (!isfinite(values[node]))
+            TRY(weft_formula_refuse(bc->space, condition->value, condition->origin, node, error));
+        all[node] = values[node];
+    }
+done:
+    free(values);
+    return status;
+}
+
 static weft_status evaluate_all(weft_bc *bc, weft_error *error) {
     weft_status status = WEFT_OK;
     double *all = NULL;
@@ -162,7 +230,8 @@ static weft_status evaluate_all(weft_bc *bc, weft_error *error) {
         all[bc->constrained[i]] = 0;
     for (int i = 0; i < bc->n_pieces; ++i)
         if (bc->pieces[i].condition.kind == WEFT_DIRICHLET)
-            TRY(evaluate(bc, &bc->pieces[i], all, error));
+            TRY((weft_space_is_mapped(bc->space) ? evaluate_mapped : evaluate)(bc, &bc->pieces[i],
+                                                                               all, error));
     for (int64_t i = 0; i < bc->n_constrained; ++i)
         bc->given[i] = all[bc->constrained[i]];
 done:
@@ -295,7 +364,7 @@ weft_status weft_bc_owners(const weft_bc *bc, int32_t *out, weft_error *error) {
     for (int k = 0; k < bc->n_pieces; ++k) {
         const weft_bc_piece *piece = &bc->pieces[k];
         for (int64_t i = 0; i < piece->n_nodes; ++i) /* of Dirichlet conditions only */
-            all[(int64_t)piece->nodes[i] * c + piece->condition.component] = k;
+            all[dof_of(bc, &piece->condition, piece->nodes[i])] = k;
     }
     for (int64_t i = 0; i < bc->n_constrained; ++i)
         out[i] = all[bc->constrained[i]];

@@ -1,6 +1,7 @@
 /* Evaluates conditions whose formulas depend on time, by kernels that are compiled once. */
 #include "fem/base/memory.h"
 #include "fem/bc/private.h"
+#include "fem/space/vectors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,11 +101,18 @@ done:
 static weft_status make_movers(weft_bc *bc, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = weft_space_dofs(bc->space);
+    const bool is_moving = weft_bc_moves(bc).dirichlet && weft_space_is_mapped(bc->space);
     int32_t *owners = weft_array_make((size_t)bc->n_constrained, sizeof *owners);
     double *moving = weft_array_make((size_t)n, sizeof *moving);
     bc->steps.movers = calloc((size_t)bc->n_pieces + 1, sizeof *bc->steps.movers);
     if (!owners || !moving || !bc->steps.movers)
         TRY(weft_out_of_memory(error, "boundary conditions"));
+    if (is_moving)
+        TRY(weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
+                              "conditions in t on functions with continuous tangential or normal "
+                              "components",
+                              "write values that do not depend on t, or weak conditions into the "
+                              "forms"));
     TRY(weft_bc_owners(bc, owners, error));
     for (int i = 0; i < bc->n_pieces; ++i)
         if (bc->pieces[i].condition.kind == WEFT_DIRICHLET &&

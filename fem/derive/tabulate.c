@@ -1,5 +1,7 @@
 /* Evaluates functions of any elements, their gradients and places at points of cells and facets. */
 #include "fem/derive/tabulated.h"
+#include "fem/space/space.h"
+#include "fem/space/vectors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -95,8 +97,16 @@ static weft_status make_sources(weft_derive *derive, weft_error *error) {
     for (int i = 0; i < problem->n_functions; ++i) {
         const weft_derive_function *f = &problem->functions[i];
         derive_source *s = &t->sources[t->n_sources++];
-        const int c = f->components > 0 ? f->components : weft_space_components(f->space);
-        *s = (derive_source){.space = f->space,
+        const bool is_mapped = f->space && weft_space_is_mapped(f->space);
+        const int c = is_mapped           ? weft_space_values_of(f->space)
+                      : f->components > 0 ? f->components
+                                          : weft_space_components(f->space);
+        if (is_mapped)
+            TRY(weft_space_make(derive->context->device, t->map.mesh,
+                                weft_space_lattice(&f->space, 1), c, &s->image, error));
+        *s = (derive_source){.space = is_mapped ? s->image : f->space,
+                             .mapped = is_mapped ? f->space : NULL,
+                             .image = s->image,
                              .components = c,
                              .memory = f->values,
                              .first = f->first,
@@ -136,6 +146,7 @@ void derive_tabulated_free(weft_derive *derive) {
     if (!t)
         return;
     for (int i = 0; i < t->n_sources; ++i) {
+        weft_space_free(&t->sources[i].image);
         free(t->sources[i].values);
         free(t->sources[i].facet_nodes);
         for (int k = 0; k < 2 * DERIVE_SETS; ++k)
@@ -330,6 +341,24 @@ done:
     return status;
 }
 
+/* The values of the image of a function. */
+static weft_status pull_mapped(const struct derive_tabulated *t, derive_source *source,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t n = (size_t)weft_space_nodes(source->mapped);
+    double *dofs = weft_array_make(n, sizeof *dofs);
+    if (!dofs)
+        TRY(weft_out_of_memory(error, "derived quantities"));
+    TRY(weft_memory_read(source->memory, (size_t)source->first * sizeof *dofs, dofs,
+                         n * sizeof *dofs, error));
+    memset(source->values, 0,
+           (size_t)(rows_of(t, source) * source->components) * sizeof *source->values);
+    TRY(weft_space_interpolate(source->mapped, dofs, 1, source->image, source->values, error));
+done:
+    free(dofs);
+    return status;
+}
+
 /* In an enriched space dofs are values at nodes, those of bubbles too: a bubble has what the other function lacks there.
  * The source that a bubble belongs to stands before it. */
 static weft_status take_surplus(const struct derive_tabulated *t, int bubble, weft_error *error) {
@@ -361,6 +390,10 @@ weft_status derive_tabulated_pull(weft_derive *derive, weft_error *error) {
     struct derive_tabulated *t = derive->tabulated;
     for (int i = 1; i < t->n_sources; ++i) {
         derive_source *s = &t->sources[i];
+        if (s->mapped) {
+            TRY(pull_mapped(t, s, error));
+            continue;
+        }
         TRY(s->space
                 ? weft_memory_read(s->memory, (size_t)s->first * sizeof(double), s->values,
                                    (size_t)(rows_of(t, s) * s->components) * sizeof(double), error)

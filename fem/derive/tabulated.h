@@ -26,9 +26,12 @@ typedef struct derive_set_points {
 /** A function, or one of those of a mixed space. */
 typedef struct derive_source {
     const weft_space *space; /* NULL: constant in each cell */
-    weft_memory *memory;     /* NULL: the places of points */
-    int64_t first;           /* its first number in the memory */
-    int list, component;     /* where its values go */
+    /* of values that are mapped with the cells: space is the image's, of vectors at nodes, which contains the functions */
+    const weft_space *mapped;
+    weft_space *image;
+    weft_memory *memory; /* NULL: the places of points */
+    int64_t first;       /* its first number in the memory */
+    int list, component; /* where its values go */
     int components;
     double *values;                 /* [nodes or cells][components] on the host */
     int32_t *facet_nodes;           /* [facets][nodes of a cell] */

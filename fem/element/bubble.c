@@ -28,7 +28,6 @@ const weft_family_row weft_family_bubble = {
               .prefix = "Bubble",
               .names = (const char *const[]){"Bubble", "B", "bubble", NULL},
               .broken = WEFT_BUBBLE,
-              .value_size = 1,
               .is_continuous = true,
               .has_degree = true},
     .cells = WEFT_CELLS_ALL,

@@ -19,7 +19,6 @@ const weft_family_row weft_family_real = {
               .prefix = "Real",
               .names = (const char *const[]){"Real", "R", NULL},
               .broken = WEFT_REAL,
-              .value_size = 1,
               .is_continuous = true,
               .is_global = true},
     .cells = WEFT_CELLS_ALL,

@@ -66,26 +66,41 @@ static weft_status check(weft_family family, const weft_cell *cell, int degree, 
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-/* Coefficients C with C V^T = I, where V[k][j] is functional k of polynomial j. */
-static weft_status set_coefficients(weft_element *e, weft_error *error) {
+/* Coefficients C in the basis `span` with C V^T = I, where V[k][j] is functional k of function j of the basis.
+ *  span   [n_nodes][width] in orthonormal polynomials; NULL: these are the basis
+ */
+static weft_status set_coefficients(weft_element *e, const double *span, weft_error *error) {
     const weft_cell *cell = weft_cell_of(e->cell);
     const weft_functionals *f = &e->functionals;
-    const size_t n = (size_t)e->n_nodes;
-    double *transposed = calloc(n * n, sizeof *transposed), *row = calloc(n, sizeof *row);
-    e->coefficients = calloc(n * n, sizeof *e->coefficients);
-    const bool enough = transposed && row && e->coefficients;
+    const size_t n = (size_t)e->n_nodes, size = (size_t)e->value_size,
+                 m = (size_t)weft_orthonormal_count(cell, e->span_degree), width = m * size;
+    double *transposed = calloc(n * n, sizeof *transposed), *row = calloc(m, sizeof *row);
+    double *inverse = calloc(n * n, sizeof *inverse);
+    e->coefficients = calloc(n * width, sizeof *e->coefficients);
+    const bool enough = transposed && row && inverse && e->coefficients;
     for (size_t k = 0; k < n && enough; ++k)
         for (int t = f->first[k]; t < f->first[k + 1]; ++t) {
             weft_orthonormal_tabulate(cell, e->span_degree, e->span_vanishes, 0,
                                       f->points + f->point[t] * cell->dimension, row);
             for (size_t j = 0; j < n; ++j)
-                transposed[j * n + k] += f->weights[t] * row[j];
+                for (size_t i = 0; i < (span ? width : 1); ++i)
+                    transposed[j * n + k] += f->weights[(size_t)t * size + i / m] *
+                                             (span ? span[j * width + i] * row[i % m] : row[j]);
         }
     if (enough) /* the functionals are unisolvent */
-        (void)weft_invert(e->n_nodes, transposed, e->coefficients, 0);
+        (void)weft_invert(e->n_nodes, transposed, span ? inverse : e->coefficients, 0);
+    for (size_t i = 0; i < n && enough && span; ++i)
+        for (size_t j = 0; j < n; ++j)
+            for (size_t k = 0; k < width; ++k)
+                e->coefficients[i * width + k] += inverse[i * n + j] * span[j * width + k];
     free(transposed);
+    free(inverse);
     free(row);
     return enough ? WEFT_OK : weft_out_of_memory(error, "the functions of an element");
+}
+
+weft_status weft_element_make_functions_in(weft_element *e, const double *span, weft_error *error) {
+    return set_coefficients(e, span, error);
 }
 
 /* The node of the line along each axis. */
@@ -110,7 +125,7 @@ weft_status weft_element_make_functions(weft_element *e, weft_error *error) {
     const weft_cell *cell = weft_cell_of(e->cell);
     if (cell->dimension == 0)
         return WEFT_OK;
-    return cell->simplex ? set_coefficients(e, error) : set_lattice(e, error);
+    return cell->simplex ? set_coefficients(e, NULL, error) : set_lattice(e, error);
 }
 
 weft_status weft_element_make(weft_family family, weft_cell_type type, int degree,
@@ -126,7 +141,7 @@ weft_status weft_element_make(weft_family family, weft_cell_type type, int degre
     *e = (weft_element){.family = family,
                         .cell = type,
                         .degree = degree,
-                        .value_size = row->about.value_size,
+                        .value_size = row->about.is_vector ? cell->dimension : 1,
                         .map = row->about.map,
                         .lattice_degree = row->about.is_lattice ? degree : 0};
     count_nodes(row, cell, degree, e);

@@ -4,12 +4,26 @@
 #include <string.h>
 
 extern const weft_family_row weft_family_lagrange, weft_family_discontinuous, weft_family_bubble,
-    weft_family_quadrature, weft_family_real;
+    weft_family_quadrature, weft_family_real, weft_family_crouzeix_raviart, weft_family_nedelec,
+    weft_family_nedelec_second, weft_family_raviart_thomas, weft_family_brezzi_douglas_marini,
+    weft_family_nedelec_broken, weft_family_nedelec_second_broken,
+    weft_family_raviart_thomas_broken, weft_family_brezzi_douglas_marini_broken;
 
 static const weft_family_row *const rows[] = {
-    [WEFT_LAGRANGE] = &weft_family_lagrange, [WEFT_DISCONTINUOUS] = &weft_family_discontinuous,
-    [WEFT_BUBBLE] = &weft_family_bubble,     [WEFT_QUADRATURE] = &weft_family_quadrature,
+    [WEFT_LAGRANGE] = &weft_family_lagrange,
+    [WEFT_DISCONTINUOUS] = &weft_family_discontinuous,
+    [WEFT_BUBBLE] = &weft_family_bubble,
+    [WEFT_QUADRATURE] = &weft_family_quadrature,
     [WEFT_REAL] = &weft_family_real,
+    [WEFT_CROUZEIX_RAVIART] = &weft_family_crouzeix_raviart,
+    [WEFT_NEDELEC] = &weft_family_nedelec,
+    [WEFT_NEDELEC_SECOND] = &weft_family_nedelec_second,
+    [WEFT_RAVIART_THOMAS] = &weft_family_raviart_thomas,
+    [WEFT_BREZZI_DOUGLAS_MARINI] = &weft_family_brezzi_douglas_marini,
+    [WEFT_NEDELEC_BROKEN] = &weft_family_nedelec_broken,
+    [WEFT_NEDELEC_SECOND_BROKEN] = &weft_family_nedelec_second_broken,
+    [WEFT_RAVIART_THOMAS_BROKEN] = &weft_family_raviart_thomas_broken,
+    [WEFT_BREZZI_DOUGLAS_MARINI_BROKEN] = &weft_family_brezzi_douglas_marini_broken,
 };
 enum { N_ROWS = sizeof rows / sizeof rows[0] };
 
@@ -20,20 +34,10 @@ enum { N_ROWS = sizeof rows / sizeof rows[0] };
 
 /* Families of UFL and Basix that Weft does not have. */
 static const weft_family_info foreign[] = {
-    {.words = "Raviart-Thomas", NAMES("RT", "Raviart-Thomas", "RTF")},
-    {.words = "discontinuous Raviart-Thomas",
-     NAMES("DRT", "Discontinuous RT", "Discontinuous Raviart-Thomas")},
-    {.words = "Brezzi-Douglas-Marini", NAMES("BDM", "Brezzi-Douglas-Marini")},
-    {.words = "discontinuous Brezzi-Douglas-Marini", NAMES("DBDM")},
     {.words = "Brezzi-Douglas-Fortin-Marini", NAMES("BDFM")},
-    {.words = "Nedelec",
-     NAMES("N1curl", "N1E", "N1F", "N1div", "N2curl", "N2E", "N2F", "N2div",
-           "Nedelec 1st kind H(curl)", "Nedelec 2nd kind H(curl)", "Nedelec 1st kind H(div)",
-           "Nedelec 2nd kind H(div)")},
     {.words = "Regge", NAMES("Regge")},
     {.words = "Hellan-Herrmann-Johnson", NAMES("HHJ", "Hellan-Herrmann-Johnson")},
     {.words = "Gopalakrishnan-Lederer-Schoeberl", NAMES("GLS")},
-    {.words = "Crouzeix-Raviart", NAMES("CR", "Crouzeix-Raviart")},
     {.words = "Hermite", NAMES("Hermite", "HER")},
     {.words = "Argyris", NAMES("Argyris", "ARG")},
     {.words = "Morley", NAMES("Morley", "MOR")},

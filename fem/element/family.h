@@ -38,3 +38,7 @@ weft_status weft_element_make_values(weft_element *element, weft_error *error);
  *  (times the bubble, if span_vanishes), as many as nodes; on quadrilaterals and hexahedra products of
  *  those of the same family and degree on the interval. */
 weft_status weft_element_make_functions(weft_element *element, weft_error *error);
+/** The same among the functions with a basis, on a simplex.
+ *  span  [n_nodes][value_size][polynomials up to span_degree] coefficients */
+weft_status weft_element_make_functions_in(weft_element *element, const double *span,
+                                           weft_error *error);

@@ -59,10 +59,11 @@ weft_status weft_element_interpolate(const weft_element *from, const weft_elemen
                                      double *table, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_functionals *f = &to->functionals;
-    const int n = from->n_nodes;
-    double *values = malloc(((size_t)f->n_points * (size_t)n + 1) * sizeof *values);
-    if (from->value_size != 1 || to->value_size != 1)
-        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "interpolation of vectors"));
+    const int n = from->n_nodes, size = from->value_size;
+    double *values = malloc(((size_t)f->n_points * (size_t)(n * size) + 1) * sizeof *values);
+    if (size != to->value_size)
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "interpolation of %d components in %d", size,
+                           to->value_size));
     if (!values)
         TRY(weft_out_of_memory(error, "a table of an element"));
     TRY(weft_element_tabulate(from, 0, f->n_points, f->points, values, error));
@@ -70,7 +71,8 @@ weft_status weft_element_interpolate(const weft_element *from, const weft_elemen
         for (int j = 0; j < n; ++j) {
             double sum = 0;
             for (int t = f->first[i]; t < f->first[i + 1]; ++t)
-                sum += f->weights[t] * values[f->point[t] * n + j];
+                for (int k = 0; k < size; ++k)
+                    sum += f->weights[t * size + k] * values[(f->point[t] * n + j) * size + k];
             table[i * n + j] = sum;
         }
 done:

@@ -28,7 +28,6 @@ const weft_family_row weft_family_quadrature = {
               .prefix = "Quadrature",
               .names = (const char *const[]){"Quadrature", "Quad", NULL},
               .broken = WEFT_QUADRATURE,
-              .value_size = 1,
               .at_points = true,
               .has_degree = true},
     .cells = WEFT_CELLS_ALL,

@@ -47,8 +47,10 @@ static double factorial(int n) {
 static weft_status tabulate_simplex(const weft_element *e, int order, int n_points,
                                     const double *points, double *values, weft_error *error) {
     const weft_cell *cell = weft_cell_of(e->cell);
-    const int d = cell->dimension, n = e->n_nodes, n_series = weft_derivative_count(d, order);
-    double *series = malloc((size_t)n * (size_t)n_series * sizeof *series);
+    const int d = cell->dimension, n = e->n_nodes * e->value_size,
+              m = weft_orthonormal_count(cell, e->span_degree),
+              n_series = weft_derivative_count(d, order);
+    double *series = malloc((size_t)m * (size_t)n_series * sizeof *series);
     if (!series)
         return weft_out_of_memory(error, "a table of an element");
     for (int q = 0; q < n_points; ++q) {
@@ -62,8 +64,8 @@ static weft_status tabulate_simplex(const weft_element *e, int order, int n_poin
             double *row = values + ((size_t)k * (size_t)n_points + (size_t)q) * (size_t)n;
             for (int i = 0; i < n; ++i) {
                 double sum = 0;
-                for (int j = 0; j < n; ++j)
-                    sum += e->coefficients[i * n + j] * series[j * n_series + k];
+                for (int j = 0; j < m; ++j)
+                    sum += e->coefficients[i * m + j] * series[j * n_series + k];
                 row[i] = scale * sum;
             }
         } while (next_powers(&s));

@@ -5,6 +5,7 @@
 #include "fem/external/external.h"
 #include "fem/linear/linear.h"
 #include "fem/precondition/precondition.h"
+#include "fem/space/vectors.h"
 
 #include <math.h>
 #include <string.h>
@@ -103,10 +104,31 @@ static void log_costs(const weft_linear *linear, const weft_preconditioner_cost 
                  i == chosen ? " (chosen)" : "");
 }
 
+/* Are the nodes of the mesh among those of u, as for multigrid on its levels? */
+static bool is_continuous(const weft_linear *linear) {
+    return linear->n_spaces == 0 ||
+           (linear->n_spaces == 1 &&
+            weft_element_has_vertices(weft_space_element(linear->spaces[0])));
+}
+
+/* The levels of multigrid are refined meshes, whose nodes are dofs. */
+static weft_status check_levels(const weft_linear *linear, int kind, weft_error *error) {
+    if (kind < 0 || !weft_preconditioner_about(kind)->needs_levels || is_continuous(linear) ||
+        linear->n_spaces > 1 || !linear->hierarchy || linear->hierarchy->n_levels < 2)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                   "%s is for elements with values at the vertices of cells",
+                   weft_preconditioner_about(kind)->name);
+    weft_error_location(error, "--preconditioner", NULL, 0, 0);
+    weft_error_hint(error, "leave it out: auto chooses another one");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
 /* Choose the assembly for a preconditioner, and compare the memory with the device's. */
 static weft_status try_preconditioner(weft_linear *linear, weft_problem_memory *what, int kind,
                                       weft_error *error) {
     weft_status status = WEFT_OK;
+    TRY(check_levels(linear, kind, error));
     linear->choice.preconditioner = what->preconditioner = kind;
     TRY(weft_problem_assembly_choose(linear->context->device, linear->options, kind, &what->problem,
                                      linear->context->monitor, &linear->choice.assembly, error));
@@ -178,11 +200,25 @@ done:
     return status;
 }
 
-/* Are the nodes of the mesh among those of u, as for multigrid on its levels? */
-static bool is_continuous(const weft_linear *linear) {
-    return linear->n_spaces == 0 ||
-           (linear->n_spaces == 1 &&
-            weft_element_has_vertices(weft_space_element(linear->spaces[0])));
+/* Is there a function with continuous tangential or normal components alone? */
+static bool has_mapped(const weft_linear *linear) {
+    bool found = false;
+    for (int i = 0; i < linear->n_spaces; ++i)
+        found = found || weft_space_is_mapped(linear->spaces[i]);
+    return found;
+}
+
+/* Of functions with continuous tangential or normal components alone: a factorisation, or Jacobi. */
+static int choose_mapped(weft_linear *linear, const weft_problem_memory *what) {
+    weft_factorization_cost cost;
+    const bool factorises =
+        weft_linear_may_factorise(linear, what->problem.n_nodes, what->problem.components, &cost);
+    (void)weft_print(linear->choice.preconditioner_reason,
+                     sizeof linear->choice.preconditioner_reason, "%s",
+                     factorises ? "functions have continuous tangential or normal components alone"
+                                : "there is no preconditioner for continuous tangential or normal "
+                                  "components, and a factorisation is too large");
+    return factorises ? weft_linear_lu() : WEFT_JACOBI;
 }
 
 /* The fastest of the preconditioners with a prediction whose memory fits. */
@@ -231,6 +267,10 @@ static weft_status choose(weft_linear *linear, weft_problem_memory *what, const 
         TRY(try_method(linear, what, kind, error));
         goto done;
     }
+    if (is_auto && has_mapped(linear)) {
+        TRY(try_method(linear, what, choose_mapped(linear, what), error));
+        goto done;
+    }
     const char *because = weft_linear_jacobi_because(
         options, what->method, what->problem.symmetric || what->problem.asymmetry > 0,
         what->problem.lowers_degrees);
@@ -270,7 +310,7 @@ static void foresee(weft_linear *linear, const weft_assembly_problem *problem,
             now = &costs[i];
         else if (!next && costs[i].kind >= 0)
             next = &costs[i];
-    if (!now || choice->method != WEFT_METHOD_CG || linear->n_spaces > 1)
+    if (!now || choice->method != WEFT_METHOD_CG || linear->n_spaces > 1 || has_mapped(linear))
         return;
     choice->expected = now->iterations;
     if (!next || linear->options->preconditioner != WEFT_AUTO ||

@@ -2,6 +2,7 @@
 #include "fem/constrain/ranks.h"
 #include "fem/problem/problem.h"
 #include "fem/space/layout.h"
+#include "fem/space/vectors.h"
 
 #include <stdlib.h>
 
@@ -211,6 +212,9 @@ weft_status weft_problem_point_loads_make(weft_problem *problem, weft_error *err
         status = divide_loads(problem, error);
         goto done;
     }
+    for (int i = 0; i < problem->fields.n; ++i)
+        if (weft_space_is_mapped(problem->fields.list[i].space))
+            TRY(weft_mapped_refuse("loads at points", error));
     list_fields(problem, fields);
     TRY(weft_point_loads_make_in(problem->context, fields, problem->fields.n, &problem->point_loads,
                                  error));

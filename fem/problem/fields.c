@@ -1,6 +1,7 @@
 /* The functions of a mixed space: their dofs and conditions. */
 #include "fem/problem/fields.h"
 #include "fem/space/layout.h"
+#include "fem/space/vectors.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ void weft_fields_count(weft_fields *fields) {
     fields->n_values = 0;
     for (int i = 0; i < fields->n; ++i) {
         weft_problem_field *field = &fields->list[i];
-        const int last = field->first_value + weft_space_components(field->space);
+        const int last = field->first_value + weft_space_values_of(field->space);
         field->first_dof = fields->n_dofs;
         fields->spaces[i] = field->space;
         fields->n_dofs += weft_space_dofs(field->space);
@@ -46,7 +47,7 @@ static const weft_condition natural = {
 /* The conditions on one field, of its own components. Where there are none, its flux is zero. */
 static weft_status make_field(weft_fields *fields, weft_problem_field *field, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int c = weft_space_components(field->space);
+    const int c = weft_space_values_of(field->space);
     const weft_bc_place place = {field->first_dof, fields->n_dofs};
     int n = 0;
     weft_condition *list = calloc((size_t)fields->n_conditions + 1, sizeof *list);

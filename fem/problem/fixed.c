@@ -6,6 +6,7 @@
 #include "fem/operator/operator.h"
 #include "fem/problem/problem.h"
 #include "fem/space/layout.h"
+#include "fem/space/vectors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -151,7 +152,7 @@ static weft_status check_matrix(weft_problem *problem, weft_error *error) {
     bool fixed[WEFT_VALUES_MAX] = {false}, all_fixed = true;
     if (problem->fields.n > 1)
         return weft_nullspace_find(&problem->system, error);
-    if (weft_records_only(problem->context))
+    if (weft_records_only(problem->context) || weft_space_is_mapped(problem->fields.space))
         return WEFT_OK;
     for (int64_t i = 0; i < problem->fields.n_constrained; ++i)
         fixed[problem->fields.constrained[i] % c] = true;

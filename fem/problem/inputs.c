@@ -2,6 +2,7 @@
 #include "fem/problem/inputs.h"
 #include "fem/data/data.h"
 #include "fem/space/layout.h"
+#include "fem/space/vectors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -189,6 +190,33 @@ done:
     return status;
 }
 
+/* A vector field in a space with continuous tangential or normal components: a formula for each component. */
+static weft_status fill_mapped(weft_inputs *inputs, const value_list *out, char *const *texts,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_context *context = inputs->fields->context;
+    const int64_t n = weft_space_nodes(out->space);
+    TRY(weft_mapped_evaluate(context, out->space, (const char *const *)texts, out->origin, NULL,
+                             out->values, error));
+    for (int64_t i = 0; i < n && !weft_device_limits(context->device)->records_only; ++i)
+        if (!isfinite(out->values[i]))
+            TRY(weft_formula_refuse(out->space, texts[0], out->origin, i, error));
+done:
+    return status;
+}
+
+/* Values over nodes: a formula for each component of the space. */
+static weft_status fill_nodes(weft_inputs *inputs, const value_list *out, char *const *texts,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (weft_space_is_mapped(out->space))
+        TRY(fill_mapped(inputs, out, texts, error));
+    for (int k = 0; k < out->components && !weft_space_is_mapped(out->space); ++k)
+        TRY(fill(inputs, out, k, texts[k], error));
+done:
+    return status;
+}
+
 static weft_status fill_cells(weft_inputs *inputs, value_list out, char *const *texts,
                               weft_error *error) {
     weft_status status = WEFT_OK;
@@ -238,14 +266,13 @@ static weft_status fill_flat(weft_inputs *inputs, const weft_problem_set *set,
                              const weft_input_source *source, double *values, weft_error *error) {
     weft_status status = WEFT_OK;
     const int last = set->n - 1;
-    const int n_values = set->first_values[last] + weft_space_components(set->spaces[last]);
+    const int n_values = set->first_values[last] + weft_space_values_of(set->spaces[last]);
     char **texts = NULL;
     TRY(weft_formula_components(source->origin, source->text, n_values, &texts, error));
     for (int i = 0; i < set->n; ++i) {
         const int c = weft_space_components(set->spaces[i]);
-        for (int k = 0; k < c; ++k)
-            TRY(fill(inputs, &(value_list){set->spaces[i], false, c, source->origin, values}, k,
-                     texts[set->first_values[i] + k], error));
+        TRY(fill_nodes(inputs, &(value_list){set->spaces[i], false, c, source->origin, values},
+                       texts + set->first_values[i], error));
         values += weft_space_dofs(set->spaces[i]);
     }
 done:
@@ -261,18 +288,23 @@ weft_status weft_inputs_fill(weft_inputs *inputs, const weft_name_info *info,
     const bool on_cells = is_over(info, "cells");
     const value_list out = {weft_input_space(inputs, info), on_cells, c, source->origin, values};
     char **texts = NULL;
+    int n_texts = c;
     if (set && set->is_flat) {
         status = fill_flat(inputs, set, source, values, error);
         goto done;
     }
-    TRY(weft_input_split(source, c, &texts, error));
+    n_texts = out.space && !on_cells && weft_space_is_mapped(out.space)
+                  ? weft_space_values_of(out.space)
+                  : c;
+    TRY(weft_input_split(source, n_texts, &texts, error));
     if (on_cells)
         TRY(fill_cells(inputs, out, texts, error));
-    for (int k = 0; k < c && !on_cells; ++k)
-        TRY(info->over ? fill(inputs, &out, k, texts[k], error)
-                       : evaluate_uniform(inputs, source, texts[k], &values[k], error));
+    else if (info->over)
+        TRY(fill_nodes(inputs, &out, texts, error));
+    for (int k = 0; k < c && !info->over; ++k)
+        TRY(evaluate_uniform(inputs, source, texts[k], &values[k], error));
 done:
-    weft_formula_list_free(&texts, c);
+    weft_formula_list_free(&texts, n_texts);
     return status;
 }
 
@@ -285,11 +317,10 @@ weft_status weft_inputs_fill_fields(weft_inputs *inputs, const weft_input_source
     for (int i = 0; i < fields->n; ++i) {
         const weft_problem_field *field = &fields->list[i];
         const int c = weft_space_components(field->space);
-        for (int k = 0; k < c; ++k)
-            TRY(fill(
-                inputs,
-                &(value_list){field->space, false, c, source->origin, values + field->first_dof}, k,
-                texts[field->first_value + k], error));
+        TRY(fill_nodes(
+            inputs,
+            &(value_list){field->space, false, c, source->origin, values + field->first_dof},
+            texts + field->first_value, error));
     }
 done:
     weft_formula_list_free(&texts, fields->n_values);

@@ -3,6 +3,7 @@
 #include "fem/form/form.h"
 #include "fem/problem/inputs.h"
 #include "fem/space/layout.h"
+#include "fem/space/vectors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,6 +179,9 @@ weft_status weft_moving_input_make(weft_inputs *inputs, const weft_name_info *in
     char **texts = NULL;
     if (!made)
         TRY(weft_out_of_memory(error, NULL));
+    if (weft_input_space(inputs, info) && weft_space_is_mapped(weft_input_space(inputs, info)))
+        TRY(refuse(source, "functions with continuous tangential or normal components",
+                   "give it as a coefficient of a discontinuous vector element", error));
     if (set && set->is_flat)
         TRY(refuse(source, "functions of mixed spaces", "give each part as a coefficient", error));
     if (!info->over)

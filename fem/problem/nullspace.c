@@ -5,6 +5,7 @@
 #include "fem/constrain/constrain.h"
 #include "fem/problem/assembled.h"
 #include "fem/space/layout.h"
+#include "fem/space/vectors.h"
 #include "fem/sparse/lists.h"
 
 #include <math.h>
@@ -26,6 +27,8 @@ component weft_component_dofs(const weft_assembled *system, int k) {
     const weft_solution u = weft_fields_solution(system->fields, system->u_values);
     const weft_problem_field *field = weft_solution_field(&u, k);
     const int c = weft_space_components(field->space);
+    if (weft_space_is_mapped(field->space)) /* whose dofs are no values */
+        return (component){field->first_dof, field->first_dof, 1};
     component out = {field->first_dof + k - field->first_value,
                      field->first_dof + weft_space_dofs(field->space), c};
     while (continues(system, ++field))
@@ -177,7 +180,9 @@ weft_status weft_nullspace_find(weft_assembled *system, weft_error *error) {
     TRY(checks_make(system, &c, error));
     for (int k = 0; k < system->fields->n_values; ++k) {
         const component of = weft_component_dofs(system, k);
-        bool is_held = false, open = false;
+        bool is_held = of.first == of.last, open = false;
+        if (is_held)
+            continue;
         TRY(is_constrained(&c, &of, &is_held, error));
         if (!is_held)
             TRY(is_unseen(&c, &of, &open, error));

@@ -1,6 +1,7 @@
 /* Shows the functions of a problem in result files and series, at nodes that all of them share. */
 #include "fem/problem/output.h"
 #include "fem/space/space.h"
+#include "fem/space/vectors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +45,7 @@ static weft_status make_fields(const weft_solution *u, weft_shown *out, weft_err
     for (int i = 0; i < u->n_fields; ++i) {
         if (u->fields[i].is_enrichment)
             continue;
-        const int n = out->n++, shown = shown_components(weft_space_components(u->fields[i].space));
+        const int n = out->n++, shown = shown_components(weft_space_values_of(u->fields[i].space));
         const bool on_cells = is_constant(u->fields[i].space);
         const int64_t rows = on_cells ? u->mesh->n_cells : weft_space_nodes(out->nodes);
         out->of[n] = i;
@@ -102,7 +103,7 @@ static weft_status evaluate(const weft_solution *u, const weft_shown *shown, int
     weft_status status = WEFT_OK;
     const int i = shown->of[n];
     const weft_problem_field *field = &u->fields[i];
-    const int c = weft_space_components(field->space);
+    const int c = weft_space_values_of(field->space);
     const double *values = u->values + field->first_dof;
     double *term = NULL;
     if (shown->fields[n].on_cells) {
@@ -131,7 +132,7 @@ static weft_status shown_update(const weft_solution *u, weft_shown *shown, weft_
     weft_status status = WEFT_OK;
     double *at = NULL;
     for (int n = 0; n < shown->n; ++n) {
-        const int c = weft_space_components(u->fields[shown->of[n]].space);
+        const int c = weft_space_values_of(u->fields[shown->of[n]].space);
         const int64_t rows =
             shown->fields[n].on_cells ? u->mesh->n_cells : weft_space_nodes(shown->nodes);
         at = weft_array_make((size_t)rows, (size_t)c * sizeof *at);

@@ -1,6 +1,7 @@
 /* Makes a problem of a space, conditions, a form and a load, and solves it. */
 #include "fem/problem/problem.h"
 #include "core/base/options.h"
+#include "fem/mesh/sorted.h"
 #include "fem/precondition/precondition.h"
 #include "fem/space/layout.h"
 
@@ -71,6 +72,7 @@ void weft_problem_free(weft_problem **out) {
     weft_memory_free(&problem->steps.previous);
     weft_memory_free(&problem->steps.length);
     free(problem->steps.parts);
+    weft_mesh_sorted_free(&problem->sorted);
     free(problem);
     *out = NULL;
 }

@@ -75,6 +75,7 @@ typedef struct weft_problem_ranks {
 struct weft_problem {
     weft_context *context; /* borrowed, as is mesh */
     const weft_mesh *mesh;
+    weft_mesh *sorted; /* the mesh, where it was sorted for functions that need that; else NULL */
     const weft_hierarchy *hierarchy; /* of the mesh; NULL: no levels are kept */
     weft_fields fields;
     weft_inputs inputs; /* what forms read */

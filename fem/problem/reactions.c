@@ -2,6 +2,7 @@
 #include "core/base/fault.h"
 #include "fem/base/memory.h"
 #include "fem/problem/problem.h"
+#include "fem/space/vectors.h"
 #include "fem/time/ranks.h"
 
 #include <stdio.h>
@@ -45,6 +46,9 @@ static weft_status start(weft_problem *problem, weft_transient *transient,
                       .transient = transient,
                       .is_divided = transient && weft_transient_comm(transient),
                       .sums = !transient || weft_comm_rank(weft_transient_comm(transient)) == 0};
+    for (int i = 0; i < problem->fields.n; ++i)
+        if (weft_space_is_mapped(problem->fields.list[i].space))
+            TRY(weft_mapped_refuse("reactions", error));
     for (int i = 0; i < 3; ++i)
         TRY(weft_memory_make(problem->context->device, n_own * sizeof(double), &of->memory[i],
                              error));

@@ -2,6 +2,7 @@
 #include "fem/problem/output.h"
 #include "fem/problem/problem.h"
 #include "fem/space/space.h"
+#include "fem/space/vectors.h"
 #include "fem/weft_problem_results.h"
 
 #include <math.h>
@@ -173,8 +174,9 @@ static void add_input(const weft_problem *problem, const weft_input *input, func
                                                .values = input->memory,
                                                .components = weft_input_components(info)});
     for (int i = 0; set && i < set->n; ++i) {
-        const int components =
-            set->is_flat ? weft_space_components(set->spaces[i]) : weft_input_components(info);
+        const int components = set->is_flat || weft_space_is_mapped(set->spaces[i])
+                                   ? weft_space_components(set->spaces[i])
+                                   : weft_input_components(info);
         add_function(f, (weft_derive_function){.name = name,
                                                .space = set->spaces[i],
                                                .values = input->memory,

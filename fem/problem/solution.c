@@ -3,6 +3,7 @@
 #include "fem/base/memory.h"
 #include "fem/form/vectors.h"
 #include "fem/space/space.h"
+#include "fem/space/vectors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@ const weft_problem_field *weft_solution_field(const weft_solution *u, int value)
     int i = 0;
     while (i + 1 < u->n_fields &&
            (u->fields[i].is_enrichment ||
-            value >= u->fields[i].first_value + weft_space_components(u->fields[i].space)))
+            value >= u->fields[i].first_value + weft_space_values_of(u->fields[i].space)))
         ++i;
     return &u->fields[i];
 }
@@ -47,34 +48,6 @@ static int find_last(const weft_solution *u, int first) {
     return last;
 }
 
-/* ---- integrals --------------------------------------------------------------------------- */
-
-weft_status weft_solution_integral(const weft_solution *u, int k, double *out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int first = (int)(weft_solution_field(u, k) - u->fields), last = find_last(u, first);
-    double *term = NULL, sum = 0;
-    for (int i = first; i <= last; ++i) {
-        const weft_problem_field *field = &u->fields[i];
-        weft_space_values values = {u->values + field->first_dof, u->memory, field->first_dof};
-        double part = 0;
-        if (i > first) {
-            TRY(weft_solution_term(u, i, &term, error));
-            values = (weft_space_values){.values = term};
-        }
-        TRY(weft_space_integral_of(field->space, &values, k - u->fields[first].first_value, &part,
-                                   error));
-        free(term);
-        term = NULL;
-        sum += part;
-    }
-    *out = sum;
-done:
-    free(term);
-    return status;
-}
-
-/* ---- errors ------------------------------------------------------------------------------ */
-
 /* A component's function: its field, or with enrichments one in a Lagrange space that contains all of its terms. */
 typedef struct whole_function {
     const weft_space *space;
@@ -93,11 +66,11 @@ static weft_status whole_make(const weft_solution *u, int k, whole_function *out
     weft_status status = WEFT_OK;
     const weft_problem_field *field = weft_solution_field(u, k);
     const int first = (int)(field - u->fields), last = find_last(u, first);
-    const int c = weft_space_components(field->space);
+    const int c = weft_space_values_of(field->space);
     const weft_space *spaces[WEFT_VALUES_MAX];
     double *term = NULL;
     *out = (whole_function){.space = field->space, .values = u->values + field->first_dof};
-    if (last == first)
+    if (last == first && !weft_space_is_mapped(field->space))
         goto done;
     for (int i = first; i <= last; ++i)
         spaces[i - first] = u->fields[i].space;
@@ -118,6 +91,42 @@ done:
     free(term);
     return status;
 }
+
+/* ---- integrals --------------------------------------------------------------------------- */
+
+weft_status weft_solution_integral(const weft_solution *u, int k, double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int first = (int)(weft_solution_field(u, k) - u->fields), last = find_last(u, first);
+    double *term = NULL, sum = 0;
+    whole_function whole = {.space = NULL};
+    if (weft_space_is_mapped(u->fields[first].space)) {
+        TRY(whole_make(u, k, &whole, error));
+        TRY(weft_space_integral(whole.space, whole.values, k - u->fields[first].first_value, out,
+                                error));
+        goto done;
+    }
+    for (int i = first; i <= last; ++i) {
+        const weft_problem_field *field = &u->fields[i];
+        weft_space_values values = {u->values + field->first_dof, u->memory, field->first_dof};
+        double part = 0;
+        if (i > first) {
+            TRY(weft_solution_term(u, i, &term, error));
+            values = (weft_space_values){.values = term};
+        }
+        TRY(weft_space_integral_of(field->space, &values, k - u->fields[first].first_value, &part,
+                                   error));
+        free(term);
+        term = NULL;
+        sum += part;
+    }
+    *out = sum;
+done:
+    whole_clear(&whole);
+    free(term);
+    return status;
+}
+
+/* ---- errors ------------------------------------------------------------------------------ */
 
 weft_status weft_solution_errors(const weft_solution *u, int k, const char *exact,
                                  const char *origin, double t, double squares[2],
@@ -158,24 +167,33 @@ done:
 
 weft_status weft_solution_sum(const weft_solution *u, const double *vector,
                               double out[WEFT_VALUES_MAX], weft_error *error) {
+    weft_status status = WEFT_OK;
     const weft_problem_field *last = &u->fields[u->n_fields - 1];
     const int64_t n_dofs = last->first_dof + weft_space_dofs(last->space);
     double *column = weft_array_make((size_t)n_dofs, sizeof *column);
     if (!column)
-        return weft_out_of_memory(error, "a balance");
+        TRY(weft_out_of_memory(error, "a balance"));
     for (int k = 0; k < WEFT_VALUES_MAX; ++k)
         out[k] = 0;
     for (int f = 0; f < u->n_fields; ++f) {
         const weft_problem_field *field = &u->fields[f];
         const int c = weft_space_components(field->space);
         const int64_t n = weft_space_nodes(field->space);
-        for (int k = 0; k < c;
+        for (int k = 0;
+             k < weft_space_values_of(field->space) && weft_space_is_mapped(field->space); ++k) {
+            TRY(weft_mapped_constant(field->space, k, column, error));
+            for (int64_t i = 0; i < n; ++i)
+                column[i] *= vector[field->first_dof + i];
+            out[field->first_value + k] += weft_sum(column, n);
+        }
+        for (int k = 0; k < c && !weft_space_is_mapped(field->space);
              ++k) { /* dofs are values at nodes, also those of bubbles: 1 has 1 at all */
             for (int64_t i = 0; i < n; ++i)
                 column[i] = vector[field->first_dof + i * c + k];
             out[field->first_value + k] += weft_sum(column, n);
         }
     }
+done:
     free(column);
-    return WEFT_OK;
+    return status;
 }

@@ -1,20 +1,23 @@
 /* The nodes of one space, or the dofs of several, of the cells on the sides of cells and facets. */
 #include "fem/mesh/part.h"
 #include "fem/space/private.h"
+#include "fem/space/space.h"
 #include "fusion/connectivity/connectivity.h"
 #include "fusion/weft_share.h"
 
 #include <stdlib.h>
 
-static weft_status sides_make(const weft_space *space, weft_entities_kind kind, int group,
+static weft_status sides_make(const weft_space *space, const weft_entities_of *of,
                               weft_space_sides *out, weft_error *error) {
-    switch (kind) {
+    if (of->kind != WEFT_ENTITIES_CELLS && of->facets && of->facets[0] >= 0)
+        return weft_space_sides_at(space, of, out, error);
+    switch (of->kind) {
     case WEFT_ENTITIES_EXTERIOR:
-        return weft_space_exterior_make(space, group, out, error);
+        return weft_space_exterior_make(space, of->group, out, error);
     case WEFT_ENTITIES_INTERIOR:
-        return weft_space_interior_make(space, group, out, error);
+        return weft_space_interior_make(space, of->group, out, error);
     default:
-        return weft_space_group_cells_make(space, group, out, error);
+        return weft_space_group_cells_make(space, of->group, out, error);
     }
 }
 
@@ -99,8 +102,8 @@ done:
     return status;
 }
 
-static weft_status flatten(const weft_space *const *spaces, int n, weft_entities_kind kind,
-                           int group, weft_entity_dofs *out, weft_error *error) {
+static weft_status flatten(const weft_space *const *spaces, int n, const weft_entities_of *of,
+                           weft_entity_dofs *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_space_sides sides = {0};
     int64_t n_dofs = 0, n_entities = 0;
@@ -111,16 +114,16 @@ static weft_status flatten(const weft_space *const *spaces, int n, weft_entities
             TRY(weft_error_set(error, WEFT_ERROR_USAGE,
                                "part %d of a mixed space is on another mesh", i + 1));
     }
-    if (kind == WEFT_ENTITIES_CELLS && group < 0 &&
-        weft_setup_on_device(weft_space_device(spaces[0]))) {
+    const bool is_whole = of->kind == WEFT_ENTITIES_CELLS && of->group < 0;
+    if (is_whole && weft_setup_on_device(weft_space_device(spaces[0]))) {
         status = flatten_on_device(spaces, n, width, out, error);
         goto done;
     }
     for (int i = 0; i < n; ++i) {
         const int32_t *nodes = weft_space_cell_nodes(spaces[i]);
         n_entities = weft_space_mesh(spaces[i])->n_cells;
-        if (kind != WEFT_ENTITIES_CELLS || group >= 0) {
-            TRY(sides_make(spaces[i], kind, group, &sides, error));
+        if (!is_whole) {
+            TRY(sides_make(spaces[i], of, &sides, error));
             nodes = sides.nodes;
             n_entities = sides.n;
             n_sides = sides.n_sides;
@@ -145,20 +148,20 @@ done:
     return status;
 }
 
-weft_status weft_entity_dofs_make(const weft_space *const *spaces, int n, bool flat,
-                                  weft_entities_kind kind, int group, weft_entity_dofs *out,
-                                  weft_error *error) {
+weft_status weft_entity_dofs_make_of(const weft_space *const *spaces, int n, bool flat,
+                                     const weft_entities_of *of, weft_entity_dofs *out,
+                                     weft_error *error) {
     weft_status status = WEFT_OK;
     weft_space_sides sides = {0};
     if (n > 1 || flat) {
-        status = flatten(spaces, n, kind, group, out, error);
+        status = flatten(spaces, n, of, out, error);
         goto done;
     }
-    if (kind == WEFT_ENTITIES_CELLS && group < 0) {
+    if (of->kind == WEFT_ENTITIES_CELLS && of->group < 0) {
         out->connectivity = weft_space_cells(spaces[0]);
         goto done;
     }
-    TRY(sides_make(spaces[0], kind, group, &sides, error));
+    TRY(sides_make(spaces[0], of, &sides, error));
     out->indices = sides.nodes;
     out->connectivity = sides.dofs;
     out->is_own = true;
@@ -167,6 +170,13 @@ weft_status weft_entity_dofs_make(const weft_space *const *spaces, int n, bool f
 done:
     weft_space_sides_free(&sides);
     return status;
+}
+
+weft_status weft_entity_dofs_make(const weft_space *const *spaces, int n, bool flat,
+                                  weft_entities_kind kind, int group, weft_entity_dofs *out,
+                                  weft_error *error) {
+    const weft_entities_of of = {kind, group, NULL};
+    return weft_entity_dofs_make_of(spaces, n, flat, &of, out, error);
 }
 
 void weft_entity_dofs_free(weft_entity_dofs *dofs) {

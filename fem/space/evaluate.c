@@ -1,6 +1,7 @@
 /* Interpolates formulas: the values of a formula at the points of the functionals, and what these make of them. */
 #include "fem/space/private.h"
 #include "fem/space/space.h"
+#include "fem/space/vectors.h"
 
 #include <stdlib.h>
 
@@ -96,34 +97,98 @@ static weft_status apply(const weft_space *space, int64_t lanes, const double *o
     return WEFT_OK;
 }
 
-static weft_status evaluate_cells(weft_context *context, const weft_space *space,
-                                  const weft_timed_formula *formula, weft_memory *memory,
-                                  double *values, weft_error *error) {
+/* The values of a formula at the points of the functionals.
+ *  of_cells  [blocks][n_points][lanes]; caller's; free() */
+static weft_status evaluate_points(weft_context *context, const weft_space *space,
+                                   const cell_points *points, const weft_timed_formula *formula,
+                                   double **of_cells, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *output = "u";
     const int64_t lanes = weft_device_limits(context->device)->lanes_double;
     const int64_t n_cells = weft_space_mesh(space)->n_cells;
-    double *of_cells = NULL;
     weft_memory *cells = NULL;
     weft_bound_form form;
-    cell_points points = {0};
-    TRY(cell_points_make(space, &points, error));
-    const int64_t n_padded = (n_cells + lanes - 1) / lanes * lanes * points.width;
-    TRY(weft_vector_make(context->device, n_padded, &of_cells, &cells, error));
+    const int64_t n_padded = (n_cells + lanes - 1) / lanes * lanes * points->width;
+    TRY(weft_vector_make(context->device, n_padded, of_cells, &cells, error));
     TRY(weft_form_ship_any(space, formula->when ? "cell_nodes_time.weft" : "cell_nodes.weft",
-                           points.cells, &form, error));
-    form.inputs[0].memory = points.x;
-    weft_form_bind_parameter(&form, "n", points.width);
+                           points->cells, &form, error));
+    form.inputs[0].memory = points->x;
+    weft_form_bind_parameter(&form, "n", points->width);
     bind(&form, formula);
     TRY(weft_form_run(context, &form.form,
                       &(weft_form_outputs){&output, &cells, 1, "cells", n_cells}, error));
-    TRY(weft_vector_pull(cells, of_cells, n_padded, error));
+    TRY(weft_vector_pull(cells, *of_cells, n_padded, error));
+done:
+    weft_memory_free(&cells);
+    return status;
+}
+
+static weft_status evaluate_cells(weft_context *context, const weft_space *space,
+                                  const weft_timed_formula *formula, weft_memory *memory,
+                                  double *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t lanes = weft_device_limits(context->device)->lanes_double;
+    double *of_cells = NULL;
+    cell_points points = {0};
+    TRY(cell_points_make(space, &points, error));
+    TRY(evaluate_points(context, space, &points, formula, &of_cells, error));
     TRY(apply(space, lanes, of_cells, values, error));
     TRY(weft_vector_push(memory, values, weft_space_nodes(space), error));
 done:
     cell_points_free(&points);
-    weft_memory_free(&cells);
     free(of_cells);
+    return status;
+}
+
+/* ---- vector fields --------------------------------------------------------------------------- */
+
+/* Of the values of each component at the points, in all cells.
+ *  of_cells  [d] of [blocks][n_points][lanes] */
+static weft_status apply_mapped(const weft_space *space, int64_t lanes, double *const *of_cells,
+                                double *values, weft_error *error) {
+    const weft_mesh *mesh = weft_space_mesh(space);
+    const weft_element *element = weft_space_element(space);
+    const int64_t n = element->functionals.n_points, width = element->n_nodes;
+    const int d = mesh->dimension;
+    const int32_t *nodes = weft_space_cell_nodes(space);
+    double *at_points = malloc((size_t)(n * d + width) * sizeof *at_points);
+    if (!at_points)
+        return weft_out_of_memory(error, "the values of a formula");
+    double *dofs = at_points + n * d;
+    for (int64_t c = 0; c < mesh->n_cells; ++c) {
+        weft_mapping map;
+        weft_mapping_make(mesh, element->map, c, &map);
+        for (int64_t p = 0; p < n; ++p) {
+            double value[3];
+            for (int k = 0; k < d; ++k)
+                value[k] = of_cells[k][(c / lanes * n + p) * lanes + c % lanes];
+            weft_mapping_pull(&map, value, at_points + p * d);
+        }
+        weft_element_apply(element, at_points, dofs);
+        for (int64_t i = 0; i < width; ++i)
+            values[nodes[c * width + i]] = dofs[i];
+    }
+    free(at_points);
+    return WEFT_OK;
+}
+
+weft_status weft_mapped_evaluate(weft_context *context, const weft_space *space,
+                                 const char *const *texts, const char *origin, weft_memory *when,
+                                 double *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int d = weft_space_mesh(space)->dimension;
+    double *of_cells[3] = {NULL};
+    cell_points points = {0};
+    TRY(cell_points_make(space, &points, error));
+    for (int k = 0; k < d; ++k)
+        TRY(evaluate_points(context, space, &points, &(weft_timed_formula){texts[k], origin, when},
+                            &of_cells[k], error));
+    TRY(apply_mapped(space, weft_device_limits(context->device)->lanes_double, of_cells, values,
+                     error));
+done:
+    for (int k = 0; k < d; ++k)
+        free(of_cells[k]);
+    cell_points_free(&points);
     return status;
 }
 

@@ -18,7 +18,7 @@ typedef struct facet_nodes {
     int width;     /* nodes on a facet; 0: there are none */
     int *closure;  /* [facets of a cell][width] */
     int *permuted; /* [CODES][width]: by the first two vertices of an order, which tell it */
-    bool is_known[CODES];
+    bool is_known[CODES], is_mapped;
     double *points; /* [width][d - 1], where they are on a facet */
 } facet_nodes;
 
@@ -35,7 +35,10 @@ static weft_status facet_nodes_make(const weft_space *space, facet_nodes *out, w
     const weft_cell *cell = weft_mesh_cell(mesh);
     const int d = cell->dimension, n_facets = cell->n_entities[d - 1];
     const size_t n_nodes = (size_t)element->n_nodes;
-    *out = (facet_nodes){.mesh = mesh, .cell = cell, .facet = weft_cell_of(cell->facet)};
+    *out = (facet_nodes){.mesh = mesh,
+                         .cell = cell,
+                         .facet = weft_cell_of(cell->facet),
+                         .is_mapped = element->map != WEFT_MAP_IDENTITY};
     out->permuted = malloc(CODES * n_nodes * sizeof *out->permuted);
     out->closure = malloc((size_t)n_facets * n_nodes * sizeof *out->closure);
     out->points = malloc(n_nodes * (size_t)d * sizeof *out->points);
@@ -63,11 +66,11 @@ static void take_nodes(facet_nodes *f, const weft_sides *sides, int64_t i, const
                 order[k] = own;
     const int code = 8 * order[0] + order[1];
     int *permuted = f->permuted + code * f->width;
-    if (!f->is_known[code])
+    if (!f->is_known[code] && !f->is_mapped)
         weft_points_permute(f->facet, f->width, f->points, order, permuted);
     f->is_known[code] = true;
-    for (int k = 0; k < f->width; ++k)
-        out[k] = row[closure[permuted[k]]];
+    for (int k = 0; k < f->width; ++k) /* in sorted cells several nodes may be at one point */
+        out[k] = row[closure[f->is_mapped ? k : permuted[k]]];
 }
 
 /* The nodes of the facets of a group, [n][width]. */

@@ -1,6 +1,7 @@
 /* Interpolates functions in another space on the same mesh, and evaluates them at points of cells. */
 #include "fem/space/private.h"
 #include "fem/space/space.h"
+#include "fem/space/vectors.h"
 #include "fem/weft_function.h"
 
 #include <stdlib.h>
@@ -26,6 +27,10 @@ weft_status weft_space_interpolate(const weft_space *space, const double *u, int
     char *is_done = weft_array_make((size_t)weft_space_nodes(to), 1);
     if (!table || !is_done)
         TRY(weft_out_of_memory(error, "values at nodes"));
+    if (weft_space_is_mapped(space)) {
+        status = weft_mapped_interpolate(space, u, to, out, error);
+        goto done;
+    }
     TRY(weft_element_interpolate(from, at, table, error));
     for (int64_t cell = 0; cell < weft_space_mesh(to)->n_cells; ++cell)
         for (int i = 0; i < at->n_nodes; ++i) {
@@ -52,6 +57,10 @@ weft_status weft_space_evaluate_at(const weft_space *space, const double *u, int
     double *values = malloc((size_t)width * sizeof *values);
     if (!values)
         TRY(weft_out_of_memory(error, "values at points"));
+    if (weft_space_is_mapped(space)) {
+        status = weft_mapped_evaluate_at(space, u, points, stride, out, error);
+        goto done;
+    }
     for (int64_t i = 0; i < points->n; ++i) {
         if (points->cells[i] < 0)
             continue;

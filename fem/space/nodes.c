@@ -115,7 +115,7 @@ static void put_entity(const numbering *s, int64_t cell, int dimension, int loca
     const int64_t start = entity_start(s, least, dimension, entity);
     int32_t *out = row + weft_element_first_node(s->element, dimension, local);
     const int32_t *from = NULL;
-    if (dimension > 0 && dimension < s->cell->dimension) {
+    if (dimension > 0 && dimension < s->cell->dimension && s->permutations[dimension].from) {
         int order[4];
         sort_vertices(weft_cell_of(weft_cell_entity_type(s->cell, dimension)), nodes, order);
         from = s->permutations[dimension].from + order_code(n, order) * inside;
@@ -158,6 +158,11 @@ static weft_status prepare(numbering *s, weft_error *error) {
     weft_status status = WEFT_OK;
     const int d = s->cell->dimension, *k = s->element->entity_nodes;
     int64_t n = s->mesh->n_nodes * k[0];
+    if (s->element->map != WEFT_MAP_IDENTITY && !s->mesh->is_sorted)
+        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE,
+                              "functions with continuous tangential or normal components on cells "
+                              "whose vertices do not ascend",
+                              "make the space by a problem, which sorts them"));
     if (!weft_element_is_shared(s->element)) {
         n = (weft_family_about(s->element->family)->is_global ? 1 : s->mesh->n_cells) *
             s->element->n_nodes;
@@ -166,7 +171,7 @@ static weft_status prepare(numbering *s, weft_error *error) {
             if (k[dimension] == 0)
                 continue;
             TRY(weft_entities_make(s->device, s->mesh, dimension, &s->entities[dimension], error));
-            if (dimension < d)
+            if (dimension < d && s->element->map == WEFT_MAP_IDENTITY)
                 TRY(weft_node_permutations_make(s->element, dimension, &s->permutations[dimension],
                                                 error));
             n += s->entities[dimension].n * k[dimension];

@@ -9,6 +9,11 @@
 weft_status weft_form_ship_any(const weft_space *space, const char *script, weft_connectivity *dofs,
                                weft_bound_form *out, weft_error *error);
 
+/** Facets with given numbers in the cells on their sides, whose nodes are in the cell's own order. */
+struct weft_entities_of;
+weft_status weft_space_sides_at(const weft_space *space, const struct weft_entities_of *of,
+                                weft_space_sides *out, weft_error *error);
+
 /** Number the nodes of an element on a mesh: those of the vertices, edges, faces and cells with the
  *  same lowest vertex follow each other, in the order of that vertex. Nodes on an edge or a face
  *  that several cells share are in the order of its vertices' numbers, so any order of a cell's

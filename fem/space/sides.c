@@ -142,6 +142,38 @@ done:
     return status;
 }
 
+/* Keep the facets with these numbers in their cells. */
+static void keep(const int *facets, weft_sides *sides) {
+    const int n_sides = sides->n_sides;
+    int64_t kept = 0;
+    for (int64_t i = 0; i < sides->n; ++i) {
+        bool is_wanted = true;
+        for (int side = 0; side < n_sides; ++side)
+            is_wanted = is_wanted && sides->local[i * n_sides + side] == facets[side];
+        for (int side = 0; side < n_sides && is_wanted; ++side) {
+            sides->cells[kept * n_sides + side] = sides->cells[i * n_sides + side];
+            sides->local[kept * n_sides + side] = sides->local[i * n_sides + side];
+        }
+        kept += is_wanted;
+    }
+    sides->n = kept;
+}
+
+weft_status weft_space_sides_at(const weft_space *space, const weft_entities_of *of,
+                                weft_space_sides *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_sides sides = {0};
+    TRY((of->kind == WEFT_ENTITIES_EXTERIOR ? weft_sides_exterior : weft_sides_interior)(
+        weft_space_device(space), weft_space_mesh(space), of->group, &sides, error));
+    keep(of->facets, &sides);
+    TRY(start(space, &sides, out, error));
+    TRY(weft_space_read_rows(space, out->cells, out->n * out->n_sides, out->nodes, error));
+    TRY(connect(space, out, error));
+done:
+    weft_sides_free(&sides);
+    return status;
+}
+
 weft_status weft_space_exterior_make(const weft_space *space, int group, weft_space_sides *out,
                                      weft_error *error) {
     return make_found(space, weft_sides_exterior, group, out, error);

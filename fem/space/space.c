@@ -77,7 +77,7 @@ static weft_status number_nodes(weft_space *space, const weft_mesh_copies *copie
     space->n_nodes = space->mesh->n_nodes;
     if (weft_element_is_on_vertices(space->element))
         return WEFT_OK;
-    if (weft_setup_on_device(space->device)) {
+    if (weft_setup_on_device(space->device) && space->element->map == WEFT_MAP_IDENTITY) {
         const weft_status status = number_on_device(space, copies, &why);
         if (status != WEFT_ERROR_MEMORY) {
             if (status != WEFT_OK && error)
@@ -344,6 +344,9 @@ weft_status weft_space_make_with(weft_device *device, const weft_mesh *mesh,
     (void)pthread_mutex_init(&space->reading, NULL);
     TRY(weft_element_make(kind.family, weft_mesh_cell(mesh)->type, kind.degree, &space->element,
                           error));
+    if (space->element->value_size > 1 && components > 1)
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "a space of vectors has one component, not %d",
+                           components));
     TRY(number_nodes(space, copies, error));
     make_points(space);
     if (space->n_nodes > INT32_MAX / components)

@@ -26,6 +26,17 @@ bool weft_space_is_barycentric(const weft_space *space);
 /** The Lagrange element whose functions include those of these spaces: of the highest degree, and discontinuous unless
  *  all of them are continuous. */
 weft_element_kind weft_space_lattice(const weft_space *const *spaces, int n);
+/** Entities of a mesh. */
+typedef struct weft_entities_of {
+    weft_entities_kind kind;
+    int group; /* as weft_entity_dofs_make */
+    const int *
+        facets; /* [2] the numbers of facets in the cells on their sides, which are not reoriented; -1 or NULL: any */
+} weft_entities_of;
+/** weft_entity_dofs_make of some of the facets. */
+weft_status weft_entity_dofs_make_of(const weft_space *const *spaces, int n, bool flat,
+                                     const weft_entities_of *of, weft_entity_dofs *out,
+                                     weft_error *error);
 /** A function of a space on the host and, perhaps, on the space's device. */
 typedef struct weft_space_values {
     const double *values; /* [nodes][components]; NULL: 1 */

@@ -52,7 +52,7 @@ weft_status weft_space_output_make(const weft_space *space, weft_space_output **
     const weft_element *e = weft_space_element(space);
     const weft_family_info *about = weft_family_about(e->family);
     weft_space_output *made = NULL;
-    if (about->at_points || about->value_size > 1 || weft_element_is_constant(e))
+    if (about->at_points || about->is_vector || weft_element_is_constant(e))
         TRY(refuse_element(error));
     made = calloc(1, sizeof *made);
     if (!made)

@@ -1,6 +1,7 @@
 /* Binds the matrix of a form file for functions of a lower degree to the mesh and the inputs of its problem. */
 #include "fem/precondition/coarse.h"
 #include "fem/operator/operator.h"
+#include "fem/space/space.h"
 #include "forms/bind/bind.h"
 #include "forms/compile/compile.h"
 
@@ -21,7 +22,7 @@ static const weft_entities_kind kinds[] = {WEFT_ENTITIES_CELLS, WEFT_ENTITIES_EX
 static int group_of(const making *m, const weft_ufl_part *part) {
     const weft_ufl_problem *of = m->binding->ufl;
     for (int i = 0; i < of->n_parts; ++i)
-        if (of->parts[i].domain == part->domain && of->parts[i].id == part->id)
+        if (of->parts[i].domain == part->domain && of->parts[i].id == part->id) /* any facets */
             return m->binding->groups[i];
     return -1;
 }
@@ -32,11 +33,10 @@ static weft_status connect(const making *m, int i_part, int set, weft_error *err
     const weft_space *own[] = {m->out->space};
     const weft_problem_set *given =
         set > 0 ? &m->binding->problem->inputs.sets[m->sets[set]] : NULL;
-    return given ? weft_entity_dofs_make((const weft_space *const *)given->spaces, given->n,
-                                         given->is_flat, kinds[part->domain], group_of(m, part),
-                                         out, error)
-                 : weft_entity_dofs_make(own, 1, false, kinds[part->domain], group_of(m, part), out,
-                                         error);
+    const weft_entities_of of = {kinds[part->domain], group_of(m, part), part->facets};
+    return given ? weft_entity_dofs_make_of((const weft_space *const *)given->spaces, given->n,
+                                            given->is_flat, &of, out, error)
+                 : weft_entity_dofs_make_of(own, 1, false, &of, out, error);
 }
 
 /* Does a text declare this input? */

@@ -1,5 +1,6 @@
 /* Finds the cells and facets of the measures of a UFL problem, and connects them with the dofs. */
 #include "core/base/options.h"
+#include "fem/space/space.h"
 #include "forms/bind/bind.h"
 
 #include <stdio.h>
@@ -123,28 +124,50 @@ static bool names_connectivity(const weft_compilation *compilation, const char *
     return false;
 }
 
-/* Make the connectivities of a part over a group. */
-static weft_status connect_part(weft_binding *binding, int i_part, int group, weft_error *error) {
+/* Make the connectivities of a part over a group.
+ *  size  gets the number of its cells or facets, of all ranks */
+static weft_status connect_part(weft_binding *binding, int i_part, int group, int64_t *size,
+                                weft_error *error) {
     weft_status status = WEFT_OK;
     static const weft_entities_kind kinds[] = {WEFT_ENTITIES_CELLS, WEFT_ENTITIES_EXTERIOR,
                                                WEFT_ENTITIES_INTERIOR};
     const weft_ufl_problem *ufl = binding->ufl;
     const weft_problem *problem = binding->problem;
     weft_problem_part *part = &problem->forms.parts[i_part];
+    const weft_entities_of of = {kinds[part->domain], group, ufl->parts[i_part].facets};
     weft_entity_dofs *dofs = binding->dofs[i_part] = calloc((size_t)ufl->n_sets, sizeof *dofs);
     if (!dofs)
         TRY(weft_out_of_memory(error, NULL));
     for (int i = 0; i < ufl->n_sets; ++i) {
         const weft_problem_set *set = &problem->inputs.sets[i];
         if (names_connectivity(part->compilation, ufl->sets[i].connectivity))
-            TRY(weft_entity_dofs_make((const weft_space *const *)set->spaces, set->n, set->is_flat,
-                                      kinds[part->domain], group, &dofs[i], error));
+            TRY(weft_entity_dofs_make_of((const weft_space *const *)set->spaces, set->n,
+                                         set->is_flat, &of, &dofs[i], error));
     }
     part->dofs = dofs[0].connectivity;
     int64_t n = weft_connectivity_from(part->dofs); /* of several ranks some may have none */
     TRY(weft_comm_sum(problem->context->comm, &n, error));
-    if (n == 0)
-        TRY(refuse_empty(binding, &ufl->parts[i_part], group, error));
+    *size = n;
+done:
+    return status;
+}
+
+/* A measure has a part, or one for each number of its facets in their cells. */
+static bool is_same_measure(const weft_ufl_part *a, const weft_ufl_part *b) {
+    return a->domain == b->domain && a->id == b->id;
+}
+
+static weft_status check_sizes(const weft_binding *binding, const int *groups, const int64_t *sizes,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_ufl_problem *ufl = binding->ufl;
+    for (int i = 0; i < ufl->n_parts; ++i) {
+        int64_t n = 0;
+        for (int k = 0; k < ufl->n_parts; ++k)
+            n += is_same_measure(&ufl->parts[i], &ufl->parts[k]) ? sizes[k] : 0;
+        if (n == 0)
+            TRY(refuse_empty(binding, &ufl->parts[i], groups[i], error));
+    }
 done:
     return status;
 }
@@ -153,14 +176,20 @@ weft_status weft_ufl_connect(weft_binding *binding, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_problem *problem = binding->problem;
     weft_bind_options options = *binding->options;
+    int64_t *sizes = NULL;
     int *groups = binding->groups = calloc((size_t)problem->forms.n_parts + 1, sizeof *groups);
     if (!groups)
         TRY(weft_out_of_memory(error, NULL));
     options.file = problem->forms.file;
     TRY(weft_ufl_find_groups(binding->ufl, problem->mesh, &options, groups, error));
+    sizes = calloc((size_t)problem->forms.n_parts + 1, sizeof *sizes);
+    if (!sizes)
+        TRY(weft_out_of_memory(error, NULL));
     for (int i = 0; i < problem->forms.n_parts; ++i)
-        TRY(connect_part(binding, i, groups[i], error));
+        TRY(connect_part(binding, i, groups[i], &sizes[i], error));
+    TRY(check_sizes(binding, groups, sizes, error));
 done:
+    free(sizes);
     return status;
 }
 

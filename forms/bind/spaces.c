@@ -1,4 +1,5 @@
 /* Makes the functions of u and the spaces of coefficients of a UFL problem. */
+#include "fem/mesh/sorted.h"
 #include "fem/problem/balance.h"
 #include "fem/space/space.h"
 #include "forms/bind/bind.h"
@@ -32,6 +33,15 @@ static weft_status check_cells(const weft_binding *binding, weft_error *error) {
         return WEFT_ERROR_USAGE;
     }
     return WEFT_OK;
+}
+
+static bool needs_sorted_cells(const weft_ufl_problem *ufl) {
+    bool needs = false;
+    for (int i = 0; i < ufl->n_sets; ++i)
+        for (int k = 0; k < ufl->sets[i].n; ++k)
+            needs =
+                needs || weft_family_about(ufl->sets[i].sub[k].family)->map != WEFT_MAP_IDENTITY;
+    return needs;
 }
 
 /* The spaces of a set. Those of the first are the fields of u. */
@@ -68,6 +78,12 @@ weft_status weft_ufl_spaces_make(const weft_binding *binding, struct weft_mesh_c
     const weft_ufl_problem *ufl = binding->ufl;
     weft_problem *problem = binding->problem;
     TRY(check_cells(binding, error));
+    if (needs_sorted_cells(ufl) && !problem->mesh->is_sorted) {
+        weft_mesh_sorted_free(&problem->sorted);
+        TRY(weft_mesh_sort(problem->mesh, &problem->sorted, error));
+        weft_problem_set_mesh(problem, problem->sorted);
+        copies = NULL;
+    }
     problem->inputs.sets = calloc((size_t)ufl->n_sets, sizeof *problem->inputs.sets);
     if (!problem->inputs.sets)
         TRY(weft_out_of_memory(error, NULL));

@@ -41,8 +41,12 @@ static const char *suffix_of(weft_ufl *ufl, const weft_ufl_part *part, bool is_f
     const char *measure = ufl_measure_name((ufl_integral_type)part->domain);
     if (is_first)
         return "";
-    return part->id == UFL_ID_EVERYWHERE ? ufl_print(&ufl->context, "_%s", measure)
-                                         : ufl_print(&ufl->context, "_%s_%d", measure, part->id);
+    const char *text = part->id == UFL_ID_EVERYWHERE
+                           ? ufl_print(&ufl->context, "_%s", measure)
+                           : ufl_print(&ufl->context, "_%s_%d", measure, part->id);
+    for (int side = 0; side < 2 && text && part->facets[side] >= 0; ++side)
+        text = ufl_print(&ufl->context, "%s_at_%d", text, part->facets[side]);
+    return text;
 }
 
 weft_status weft_ufl_script(weft_ufl *ufl, weft_text *out, weft_error *error) {

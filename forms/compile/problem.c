@@ -358,13 +358,37 @@ static bool domain_of(weft_ufl *ufl, const ufl_integral *integral, weft_ufl_doma
     return false;
 }
 
+/* Are there functions whose values are mapped with the cells? Then the vertices of cells ascend, and cells on facets are as
+ * they are. */
+static bool has_mapped(const ufl_problem *problem) {
+    const ufl_prepared *forms[] = {problem->matrix, problem->vector, problem->mass};
+    bool found = false;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; ++i) {
+        for (int k = 0; forms[i] && k < forms[i]->n_arguments; ++k)
+            found = found || ufl_element_has_vectors(forms[i]->arguments[k]->space->element);
+        for (int k = 0; forms[i] && k < forms[i]->n_coefficients; ++k)
+            found = found || ufl_element_has_vectors(forms[i]->coefficients[k]->space->element);
+    }
+    return found;
+}
+
+static int compare_parts(const weft_ufl_part *a, const weft_ufl_part *b) {
+    const int keys[][2] = {{(int)a->domain, (int)b->domain},
+                           {a->id, b->id},
+                           {a->facets[0], b->facets[0]},
+                           {a->facets[1], b->facets[1]}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i)
+        if (keys[i][0] != keys[i][1])
+            return keys[i][0] < keys[i][1] ? -1 : 1;
+    return 0;
+}
+
 /* The part of a domain, made where it is new; NULL and an error. */
-static int find_part(weft_ufl *ufl, ufl_problem *problem, weft_ufl_domain domain, int id) {
+static int find_part(weft_ufl *ufl, ufl_problem *problem, const weft_ufl_part *wanted) {
     int n = problem->shown.n_parts, at = 0;
-    while (at < n && (problem->parts[at].domain < domain ||
-                      (problem->parts[at].domain == domain && problem->parts[at].id < id)))
+    while (at < n && compare_parts(&problem->parts[at], wanted) < 0)
         ++at;
-    if (at < n && problem->parts[at].domain == domain && problem->parts[at].id == id)
+    if (at < n && compare_parts(&problem->parts[at], wanted) == 0)
         return at;
     if (n == UFL_PARTS_OF_PROBLEM_MAX) {
         ufl_fail(&ufl->context, WEFT_ERROR_UNSUPPORTED, "integrals over more than %d domains", n);
@@ -374,7 +398,7 @@ static int find_part(weft_ufl *ufl, ufl_problem *problem, weft_ufl_domain domain
             (size_t)(n - at) * sizeof *problem->parts);
     memmove(&problem->calls[at + 1], &problem->calls[at],
             (size_t)(n - at) * sizeof *problem->calls);
-    problem->parts[at] = (weft_ufl_part){.domain = domain, .id = id};
+    problem->parts[at] = *wanted;
     problem->calls[at] = (ufl_part_calls){{.form = problem->matrix},
                                           {.form = problem->vector},
                                           {.form = problem->action},
@@ -447,18 +471,11 @@ static bool check_size(weft_ufl *ufl, const ufl_prepared *form, const ufl_integr
     return false;
 }
 
-static bool lower_integral(weft_ufl *ufl, ufl_problem *problem, const ufl_prepared *form, int i,
-                           const char *name, calls_kind kind) {
+/* Add a function of an integral to its part, at facets with these numbers in their cells. */
+static bool lower_at(weft_ufl *ufl, ufl_problem *problem, const ufl_prepared *form, int i,
+                     const char *function, calls_kind kind, const weft_ufl_part *wanted) {
     const ufl_integral *integral = &form->form.integrals[i];
-    weft_ufl_domain domain;
-    ufl->context.place = integral->place;
-    if (!domain_of(ufl, integral, &domain))
-        return false;
-    if ((kind == MATRIX || kind == MASS) && !check_size(ufl, form, integral))
-        return false;
-    if (kind == ACTION && !wants_action(problem, domain))
-        return true;
-    const int at = find_part(ufl, problem, domain, integral->id);
+    const int at = find_part(ufl, problem, wanted);
     if (at < 0)
         return false;
     ufl_calls *calls = calls_of(problem, at, kind);
@@ -468,11 +485,12 @@ static bool lower_integral(weft_ufl *ufl, ufl_problem *problem, const ufl_prepar
         return false;
     }
     const int base = weft_cell_of(ufl_weft_cell(integral->mesh->cell))->base;
-    const int facets[2] = {base, base}; /* cells are reoriented */
-    const char *function = ufl_kernel_name(ufl, name, i);
+    const int facets[2] = {wanted->facets[0] < 0 ? base : wanted->facets[0],
+                           wanted->facets[1] < 0 ? base : wanted->facets[1]};
     const ufl_lowered *lowered =
         kind == ACTION ? lower_product(ufl, problem, integral, i, function) : NULL;
-    if (!lowered && ufl->context.status == WEFT_OK && kind == ACTION && domain == WEFT_UFL_CELLS &&
+    if (!lowered && ufl->context.status == WEFT_OK && kind == ACTION &&
+        wanted->domain == WEFT_UFL_CELLS &&
         ufl_element_has_constant_gradients(
             ufl_nodal_element(problem->matrix->arguments[0]->space->element)))
         return true; /* K of linear simplices takes fewer operations than a loop over points */
@@ -489,6 +507,33 @@ static bool lower_integral(weft_ufl *ufl, ufl_problem *problem, const ufl_prepar
     problem->parts[at].has_diagonal |= kind == DIAGONAL;
     problem->parts[at].has_mass |= kind == MASS;
     return true;
+}
+
+static bool lower_integral(weft_ufl *ufl, ufl_problem *problem, const ufl_prepared *form, int i,
+                           const char *name, calls_kind kind) {
+    const ufl_integral *integral = &form->form.integrals[i];
+    weft_ufl_part wanted = {.id = integral->id, .facets = {-1, -1}};
+    ufl->context.place = integral->place;
+    if (!domain_of(ufl, integral, &wanted.domain))
+        return false;
+    if ((kind == MATRIX || kind == MASS) && !check_size(ufl, form, integral))
+        return false;
+    if (kind == ACTION && !wants_action(problem, wanted.domain))
+        return true;
+    const char *function = ufl_kernel_name(ufl, name, i);
+    const weft_cell *cell = weft_cell_of(ufl_weft_cell(integral->mesh->cell));
+    if (wanted.domain == WEFT_UFL_CELLS || !has_mapped(problem))
+        return lower_at(ufl, problem, form, i, function, kind, &wanted);
+    const int n = cell->n_entities[cell->dimension - 1],
+              n_others = wanted.domain == WEFT_UFL_INTERIOR_FACETS ? n : 1;
+    bool fine = true;
+    for (int k = 0; k < n * n_others && fine; ++k) {
+        wanted.facets[0] = k / n_others;
+        wanted.facets[1] = n_others > 1 ? k % n_others : -1;
+        const char *own = ufl_print(&ufl->context, "%s_at_%d", function, k);
+        fine = own && lower_at(ufl, problem, form, i, own, kind, &wanted);
+    }
+    return fine;
 }
 
 static bool lower_form(weft_ufl *ufl, ufl_problem *problem, const ufl_prepared *form,
@@ -522,6 +567,8 @@ static bool lower_action(weft_ufl *ufl, ufl_problem *problem) {
 static bool lower_diagonal(weft_ufl *ufl, ufl_problem *problem) {
     const ufl_element *element = problem->matrix->arguments[0]->space->element;
     const char *name = ufl_print(&ufl->context, "%s_diagonal", problem->shown.matrix);
+    if (ufl_element_has_vectors(element))
+        return true; /* whose components share dofs */
     for (int i = 0; i < problem->matrix->form.n_integrals; ++i)
         if (problem->matrix->form.integrals[i].type == UFL_INTERIOR_FACET)
             return true; /* whose sides may share dofs */

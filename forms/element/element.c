@@ -6,13 +6,22 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Families of vectors are listed where their row says so. */
+static bool is_listed(weft_family family) {
+    const weft_family_info *about = weft_family_about(family);
+    return !about->is_vector || about->listed;
+}
+
 /* "Lagrange (P, Q), Real and Bubble": those with polynomials of all degrees first, then those with one dof for all cells. */
 static const char *list_families(ufl_context *context) {
     const char *text = "", *between = "";
-    for (int order = 0, left = weft_family_count(false); order < 3; ++order)
+    int left = 0;
+    for (weft_family family = 0; family < weft_family_count(false); ++family)
+        left += is_listed(family);
+    for (int order = 0; order < 3; ++order)
         for (weft_family family = 0; family < weft_family_count(false) && text; ++family) {
             const weft_family_info *about = weft_family_about(family);
-            if (order != (about->is_lattice ? 0 : about->is_global ? 1 : 2))
+            if (!is_listed(family) || order != (about->is_lattice ? 0 : about->is_global ? 1 : 2))
                 continue;
             text = ufl_print(context, "%s%s%s", text, between,
                              about->listed ? about->listed : about->prefix);
@@ -112,6 +121,24 @@ static bool check_degree(ufl_context *context, weft_family family, ufl_cell_type
     return false;
 }
 
+/* An element of vectors, with its components. */
+static const ufl_element *keep_vector(ufl_elements *elements, ufl_element *made) {
+    const int d = ufl_cell_dimension(made->cell);
+    const ufl_element **components = ufl_alloc(elements->context, (size_t)d, sizeof *components);
+    for (int k = 0; components && k < d; ++k) {
+        ufl_element one = *made;
+        one.component = k + 1;
+        one.name = ufl_print(elements->context, "component %d of %s", k, made->name);
+        components[k] = keep(elements, &one);
+        if (!components[k])
+            return NULL;
+    }
+    made->rank = 1;
+    made->shape[0] = made->value_size = d;
+    made->components = components;
+    return components ? keep(elements, made) : NULL;
+}
+
 const ufl_element *ufl_element_make(ufl_elements *elements, const char *family, ufl_cell_type cell,
                                     int degree, bool discontinuous) {
     ufl_context *context = elements->context;
@@ -134,18 +161,18 @@ const ufl_element *ufl_element_make(ufl_elements *elements, const char *family, 
         return ufl_element_quadrature(elements, cell, degree, "default");
     degree = about->has_degree ? degree : 0;
     const char *name = ufl_cell_name(cell);
-    const ufl_element made = {
-        .family = found,
-        .cell = cell,
-        .degree = degree,
-        .superdegree = degree,
-        .discontinuous = !about->is_continuous,
-        .value_size = about->value_size,
-        .block_size = 1,
-        .n_dofs = weft_family_functions(found, ufl_weft_cell(cell), degree),
-        .name = about->has_degree ? ufl_print(context, "%s%d %s", about->prefix, degree, name)
-                                  : ufl_print(context, "%s %s", about->prefix, name)};
-    return keep(elements, &made);
+    ufl_element made = {.family = found,
+                        .cell = cell,
+                        .degree = degree,
+                        .superdegree = degree,
+                        .discontinuous = !about->is_continuous,
+                        .value_size = 1,
+                        .block_size = 1,
+                        .n_dofs = weft_family_functions(found, ufl_weft_cell(cell), degree),
+                        .name = about->has_degree
+                                    ? ufl_print(context, "%s%d %s", about->prefix, degree, name)
+                                    : ufl_print(context, "%s %s", about->prefix, name)};
+    return about->is_vector ? keep_vector(elements, &made) : keep(elements, &made);
 }
 
 weft_status ufl_element_rule(const ufl_element *element, weft_quadrature *out, weft_error *error) {
@@ -324,6 +351,22 @@ const ufl_element *ufl_element_find_quadrature(const ufl_element *element) {
     return found;
 }
 
+const ufl_element *ufl_element_vector(const ufl_element *element, int flat, int *component) {
+    if (element->kind == UFL_MIXED)
+        for (int i = 0; i < element->n_sub; flat -= element->sub[i++]->value_size)
+            if (flat < element->sub[i]->value_size)
+                return ufl_element_vector(element->sub[i], flat, component);
+    *component = flat;
+    return element->components ? element : NULL;
+}
+
+bool ufl_element_has_vectors(const ufl_element *element) {
+    bool found = element->components != NULL;
+    for (int i = 0; i < element->n_sub && !found; ++i)
+        found = ufl_element_has_vectors(element->sub[i]);
+    return found;
+}
+
 int ufl_element_block(const ufl_element *element, int flat) {
     if (!element->symmetric)
         return flat;
@@ -403,6 +446,9 @@ const ufl_space *ufl_space_make(ufl_elements *elements, const ufl_mesh *mesh,
     for (int i = 0; i < elements->n_spaces; ++i)
         if (elements->spaces[i]->mesh == mesh && elements->spaces[i]->element == element)
             return elements->spaces[i];
+    if (mesh->gdim != mesh->tdim && ufl_element_has_vectors(element))
+        return ufl_fail(elements->context, WEFT_ERROR_UNSUPPORTED,
+                        "%s on a mesh whose points have %d coordinates", element->name, mesh->gdim);
     if (mesh->cell != element->cell)
         return ufl_fail(elements->context, WEFT_ERROR_TYPE,
                         "an element of the %s on a mesh of %ss is not a function space",

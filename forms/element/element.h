@@ -48,7 +48,10 @@ typedef struct ufl_element {
     int value_size;                /* product of the shape */
     int block_size;                /* blocked: components with dofs; else 1 */
     int n_dofs;                    /* of one cell */
-    const char *name;              /* unique: "P2 triangle", "(2,) x P2 triangle" */
+    /* of a simple element of vectors: component k of its functions on the reference cell, as a scalar element; else NULL */
+    const struct ufl_element *const *components;
+    int component;    /* of such a component: k + 1; 0: otherwise */
+    const char *name; /* unique: "P2 triangle", "(2,) x P2 triangle" */
 } ufl_element;
 
 typedef struct ufl_mesh {
@@ -100,6 +103,11 @@ bool ufl_element_has_constant_gradients(const ufl_element *element);
  *  out     weft_quadrature_free
  *  Errors  those of weft_quadrature_make */
 weft_status ufl_element_rule(const ufl_element *element, weft_quadrature *out, weft_error *error);
+/** Of a component of an element's value: the simple element of vectors that it belongs to, or NULL.
+ *  component  gets its number in that element's value */
+const ufl_element *ufl_element_vector(const ufl_element *element, int flat, int *component);
+/** Are some of the simple elements that it is made of elements of vectors? */
+bool ufl_element_has_vectors(const ufl_element *element);
 /** The same Lagrange element with lexicographic dofs. */
 const ufl_element *ufl_element_tensor_order(ufl_elements *elements, const ufl_element *element);
 /** Is a quadrature element among the element and its parts? */

@@ -1,5 +1,6 @@
 /* Factors an integrand by its arguments: a sum of terms, each a scalar times one function of each
  * argument (Kirby and Logg 2006; Homolya et al. 2018, argument factorisation). */
+#include "core/base/fault.h"
 #include "forms/lower/private.h"
 
 #include <stdlib.h>
@@ -72,9 +73,9 @@ static int basis_of(ufl_lowering *l, const ufl_basis *basis) {
     return l->n_bases++;
 }
 
-/* Component `flat` of an argument or coefficient, differentiated by reference coordinates. */
-static const ufl_terms *function_terms(ufl_lowering *l, const ufl_node *function, int flat,
-                                       const int *powers, int order) {
+/* Component `flat` of an argument or coefficient on the reference cell, differentiated by its coordinates. */
+static const ufl_terms *reference_terms(ufl_lowering *l, const ufl_node *function, int flat,
+                                        const int *powers, int order) {
     const int d = l->mesh->tdim, derivative = weft_derivative_index(d, powers);
     ufl_part parts[UFL_PARTS_MAX];
     const int n = ufl_component_parts(l->context, function->space->element, flat, parts);
@@ -118,6 +119,39 @@ static const ufl_terms *function_terms(ufl_lowering *l, const ufl_node *function
             return NULL;
         term.basis[position] = number;
         sum = ufl_terms_add(l, sum, ufl_terms_make(l, &term, 1));
+    }
+    return sum;
+}
+
+/* The factor of component k on the reference cell in component i of a function: J^-T, or J / det J. */
+static int map_factor(ufl_lowering *l, weft_map map, int i, int k) {
+    if (map == WEFT_MAP_COVARIANT)
+        return ufl_jacobian_inverse(l, k, i);
+    return weft_fault("piola_without_determinant")
+               ? ufl_jacobian(l, i, k)
+               : ufl_scalar_multiply(&l->scalars, ufl_jacobian_reciprocal(l),
+                                     ufl_jacobian(l, i, k));
+}
+
+/* Component `flat` of an argument or coefficient, differentiated by reference coordinates. */
+static const ufl_terms *function_terms(ufl_lowering *l, const ufl_node *function, int flat,
+                                       const int *powers, int order) {
+    int component = 0;
+    const ufl_element *vector = ufl_element_vector(function->space->element, flat, &component);
+    if (!vector)
+        return reference_terms(l, function, flat, powers, order);
+    if (order > 0 && !l->mesh->affine) {
+        l->context->place = function->place;
+        return ufl_fail(l->context, WEFT_ERROR_UNSUPPORTED,
+                        "derivatives of %s on cells that are not affine", vector->name);
+    }
+    const ufl_terms *sum = ufl_terms_make(l, NULL, 0);
+    for (int k = 0; sum && k < vector->value_size; ++k) {
+        const ufl_terms *factor =
+            ufl_terms_scalar(l, map_factor(l, ufl_element_about(vector)->map, component, k));
+        const ufl_terms *one = reference_terms(l, function, flat - component + k, powers, order);
+        sum = factor && one ? ufl_terms_add(l, sum, ufl_terms_multiply(l, function, factor, one))
+                            : NULL;
     }
     return sum;
 }

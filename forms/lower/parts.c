@@ -28,7 +28,8 @@ static bool add_parts(part_list *parts, const ufl_element *element, int flat, in
         return false;
     }
     default:
-        parts->list[parts->n++] = (ufl_part){element, first, stride};
+        parts->list[parts->n++] =
+            (ufl_part){element->components ? element->components[flat] : element, first, stride};
         return true;
     }
 }
@@ -56,6 +57,14 @@ static bool sort_lexicographically(ufl_context *context, const weft_element *ele
     return row != NULL;
 }
 
+/* A component of the functions of an element of vectors.
+ *  values  [rows][n_functions][d], of which the first rows * n_functions get it */
+static void pick_component(const ufl_element *scalar, int n, double *values) {
+    const int d = ufl_cell_dimension(scalar->cell);
+    for (int i = 0; i < n; ++i)
+        values[i] = values[i * d + scalar->component - 1];
+}
+
 /* Tabulate an element of fem. nodes: NULL, or gets a copy of its nodes, [n][d]; dimensions: of the entities that they
  * are on. */
 static int tabulate_simple(ufl_context *context, const ufl_element *scalar, int order, int n_points,
@@ -68,10 +77,12 @@ static int tabulate_simple(ufl_context *context, const ufl_element *scalar, int 
                                            scalar->degree, &element, &error);
     if (status == WEFT_OK) {
         n = element->n_nodes;
-        *out = ufl_alloc(context, (size_t)(weft_derivative_count(d, order) * n_points * n),
-                         sizeof **out);
+        const int rows = weft_derivative_count(d, order) * n_points;
+        *out = ufl_alloc(context, (size_t)(rows * n * element->value_size), sizeof **out);
         status = *out ? weft_element_tabulate(element, order, n_points, points, *out, &error)
                       : WEFT_ERROR_MEMORY;
+        if (status == WEFT_OK && scalar->component > 0)
+            pick_component(scalar, rows * n, *out);
     }
     if (status == WEFT_OK && scalar->tensor_order && element->lattice &&
         !sort_lexicographically(context, element, weft_derivative_count(d, order) * n_points, *out))

@@ -216,10 +216,24 @@ static void write_sum(references *r, const block *b, weft_text *out) {
     }
 }
 
+/* Has an earlier block the same entries, as components of vectors have? */
+static bool is_added(const references *r, int number) {
+    const block *b = &r->blocks[number];
+    bool found = false;
+    for (int i = 0; i < number && !found; ++i) {
+        found = true;
+        for (int k = 0; k < 2; ++k)
+            found = found && r->blocks[i].parts[k].first == b->parts[k].first &&
+                    r->blocks[i].parts[k].stride == b->parts[k].stride;
+    }
+    return found;
+}
+
 static long covered(const references *r) {
     long n = 0;
     for (int i = 0; i < r->n_blocks; ++i)
-        n += (long)r->blocks[i].tables[0]->n_functions * r->blocks[i].tables[1]->n_functions;
+        if (!is_added(r, i))
+            n += (long)r->blocks[i].tables[0]->n_functions * r->blocks[i].tables[1]->n_functions;
     return n;
 }
 
@@ -240,7 +254,7 @@ static void write_blocks(references *r, const int *sizes) {
         write_index(&e->body, b->parts[0], "i");
         weft_text_add(&e->body, ",");
         write_index(&e->body, b->parts[1], "j");
-        weft_text_add(&e->body, ") = ");
+        weft_text_add(&e->body, is_added(r, i) ? ") += " : ") = ");
         write_sum(r, b, &e->body);
         weft_text_add(&e->body, ";\n");
         e->flops += 2L * b->n_terms * entries;

@@ -120,6 +120,17 @@ static bool find_parts(ufl_stager *s) {
     return true;
 }
 
+/* Components of vectors have the same rows, and rows are written once for each part. */
+static bool share_rows(const ufl_lowering *l, const ufl_terms *terms) {
+    bool share = false;
+    for (int t = 0; t < terms->n; ++t)
+        for (int k = 0; k < 2; ++k) {
+            const int basis = terms->list[t].basis[k];
+            share = share || (basis >= 0 && l->bases[basis].part.scalar->component > 0);
+        }
+    return share;
+}
+
 /* ---- moments --------------------------------------------------------------------------------- */
 
 static int moments_size(const ufl_stager *s) {
@@ -409,7 +420,7 @@ bool ufl_stages_are_worth(const ufl_lowered *out) {
 
 bool ufl_emit_stages(ufl_emitter *e, const ufl_terms *terms, ufl_lowered *out, bool *worth) {
     ufl_stager s = {.e = e, .out = out, .keeps_gradients = e->l->keeps_gradients};
-    *worth = ufl_stages_are_worth(out) && terms->n > 0;
+    *worth = ufl_stages_are_worth(out) && terms->n > 0 && !share_rows(e->l, terms);
     if (!*worth)
         return true;
     if (!split_terms(&s, terms) || (s.keeps_gradients && !add_adjugate(&s)) ||

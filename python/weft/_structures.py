@@ -70,7 +70,7 @@ class weft_mesh(Structure):
                 ("group_facets", POINTER(c_int32)), ("group_cells", POINTER(c_int32)),
                 ("points", weft_point_lists), ("n_flipped_cells", c_int64), ("n_dropped_nodes", c_int64), ("n_ignored_facets", c_int64),
                 ("n_coincident", c_int64),
-                ("source", c_char * 512), ("part", c_void_p)]
+                ("source", c_char * 512), ("part", c_void_p), ("is_sorted", c_bool)]
 
 
 class weft_mesh_data(Structure):
@@ -87,7 +87,7 @@ class weft_mesh_options(_Options):
 
 class weft_family_info(Structure):
     _fields_ = [("words", c_char_p), ("prefix", c_char_p), ("listed", c_char_p), ("names", POINTER(c_char_p)),
-                ("broken", c_int), ("map", c_int), ("value_size", c_int), ("is_continuous", c_bool), ("is_lattice", c_bool), ("is_global", c_bool),
+                ("broken", c_int), ("map", c_int), ("is_vector", c_bool), ("is_continuous", c_bool), ("is_lattice", c_bool), ("is_global", c_bool),
                 ("at_points", c_bool), ("has_degree", c_bool)]
 
 
@@ -385,7 +385,7 @@ class weft_ufl_set(Structure):
 
 
 class weft_ufl_part(Structure):
-    _fields_ = [("domain", c_int), ("id", c_int), ("has_matrix", c_bool), ("is_symmetric", c_bool), ("has_vector", c_bool), ("has_action", c_bool),
+    _fields_ = [("domain", c_int), ("id", c_int), ("facets", c_int * 2), ("has_matrix", c_bool), ("is_symmetric", c_bool), ("has_vector", c_bool), ("has_action", c_bool),
                 ("has_mass", c_bool), ("has_diagonal", c_bool), ("script", c_char_p), ("kernels", c_void_p)]
 
 

@@ -228,11 +228,12 @@ static const struct {
      NULL},
     {LEGACY, FUNCTIONS "a = f*v*dx(metadata={\"quadrature_rule\": \"Gauss\"})\n", 5, 9,
      "there is no quadrature rule 'Gauss'", "Weft has default, GJ (Gauss-Jacobi), GLL and vertex"},
-    {LEGACY, "V = FiniteElement(\"BDM\", triangle, 1)\n", 1, 5,
-     "Brezzi-Douglas-Marini elements are not supported",
-     "Weft has Lagrange (P, Q), discontinuous Lagrange (DG), Real, Bubble an"
-     "d Quadrature elements, and vectors, tensors and mixed elements of thes"
-     "e"},
+    {LEGACY, "V = FiniteElement(\"Regge\", triangle, 1)\n", 1, 5,
+     "Regge elements are not supported",
+     "Weft has Lagrange (P, Q), discontinuous Lagrange (DG), Real, Bubble, Q"
+     "uadrature, Crouzeix-Raviart (CR), Nedelec (N1curl, N2curl), Raviart-Th"
+     "omas (RT) and Brezzi-Douglas-Marini (BDM) elements, and vectors, tenso"
+     "rs and mixed elements of these"},
     {LEGACY, "V = FiniteElement(\"Lagrang\", triangle, 1)\n", 1, 5,
      "there is no family of elements 'Lagrang'", "did you mean 'Lagrange'?"},
     {LEGACY, "V = FiniteElement(\"P\", \"triangel\", 1)\n", 1, 5, "there is no cell 'triangel'",
@@ -261,11 +262,12 @@ static const struct {
              "u = Coefficient(e)\n",
      4, 5, "the space of a function must be a FunctionSpace, not an element",
      "write FunctionSpace(mesh, element)"},
-    {TODAY, IMPORTS "e = basix.ufl.element(\"N1curl\", \"triangle\", 1)\n", 3, 15,
-     "Nedelec elements are not supported",
-     "Weft has Lagrange (P, Q), discontinuous Lagrange (DG), Real, Bubble an"
-     "d Quadrature elements, and vectors, tensors and mixed elements of thes"
-     "e"},
+    {TODAY, IMPORTS "e = basix.ufl.element(\"HHJ\", \"triangle\", 1)\n", 3, 15,
+     "Hellan-Herrmann-Johnson elements are not supported",
+     "Weft has Lagrange (P, Q), discontinuous Lagrange (DG), Real, Bubble, Q"
+     "uadrature, Crouzeix-Raviart (CR), Nedelec (N1curl, N2curl), Raviart-Th"
+     "omas (RT) and Brezzi-Douglas-Marini (BDM) elements, and vectors, tenso"
+     "rs and mixed elements of these"},
     {TODAY, IMPORTS "e = basix.ufl.element(\"P\", basix.CellType.trangle, 1)\n", 3, 43,
      "there is no cell 'trangle'", NULL},
     {TODAY,

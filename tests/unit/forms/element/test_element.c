@@ -57,7 +57,8 @@ static void check_refused(const char *family, int cell, int degree, const char *
     assert_null(ufl);
 }
 
-/* The message about an unknown family lists all families of the table of fem. */
+/* The message about an unknown family lists all families of the table of fem, but of those of vectors the ones that have
+ * a text for it. */
 static void test_families_are_listed(void **state) {
     (void)state;
     static const char *const others[] = {"Argyris", "Lagrnge"};
@@ -66,7 +67,9 @@ static void test_families_are_listed(void **state) {
         weft_error error = {0};
         assert_int_not_equal(read_one(others[i], "triangle", 1, &ufl, &error), WEFT_OK);
         for (weft_family family = 0; family < weft_family_count(false); ++family)
-            if (i == 0 && !strstr(error.hint, weft_family_about(family)->prefix))
+            if (i == 0 &&
+                (!weft_family_about(family)->is_vector || weft_family_about(family)->listed) &&
+                !strstr(error.hint, weft_family_about(family)->prefix))
                 fail_msg("%s is not in '%s'", weft_family_about(family)->prefix, error.hint);
         assert_true(i == 0 || strstr(error.hint, "did you mean 'Lagrange'?"));
         weft_ufl_free(&ufl);
