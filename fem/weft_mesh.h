@@ -111,8 +111,7 @@ static inline weft_mesh_options weft_mesh_options_default(void) {
  *  out      caller's; weft_mesh_free
  *  Formats  .vtkhdf; through the program weft-gmsh .geo, .msh (MSH 1, 2, 4.0, 4.1), .unv, .bdf,
  *           .nas, .vtk (legacy) and .mesh (Medit)
- *  Cells    those of the highest dimension in the file; 2D in the plane z = 0. Of a .geo file only
- *           those in physical groups, if there are groups of this dimension
+ *  Cells    those of the highest dimension in the file; 2D in the plane z = 0. Of a .geo file only those in physical groups, if any
  *  Units    the file's
  *  Errors   WEFT_ERROR_USAGE, _IO, _INPUT, _UNSUPPORTED (naming the file, with a hint), _MEMORY
  *           (also at Gmsh's limit); *out untouched */

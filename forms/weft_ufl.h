@@ -129,15 +129,13 @@ typedef enum weft_ufl_domain {
     WEFT_UFL_INTERIOR_FACETS
 } weft_ufl_domain;
 
-/** What is integrated over one domain: a script, in which `cells` are its cells or facets. Facets have
- *  the nodes of the cells on their sides, reoriented so that the facet is weft_cell.base (fem/weft_space.h); where functions
- *  have continuous tangential or normal components cells are as they are, and each number of the facet in them has a part. */
+/** What is integrated over one domain: a script, in which `cells` are its cells or facets. Facets have the nodes of the
+ *  cells on their sides, reoriented so that the facet is weft_cell.base, or as they are (facets). */
 typedef struct weft_ufl_part {
     weft_ufl_domain domain;
-    int id; /* of a physical group; -1: everywhere */
-    int facets
-        [2]; /* the numbers of the facets in the cells on their sides; -1: any, cells are reoriented */
-    bool has_matrix;               /* K, [width * components][width * components] of a cell */
+    int id;          /* of a physical group; -1: everywhere */
+    int facets[2];   /* their numbers in the cells on their sides; -1: cells are reoriented */
+    bool has_matrix; /* K, [width * components][width * components] of a cell */
     bool is_symmetric, has_vector; /* K, for weft_form.is_symmetric; b or, of F, r */
     bool has_action; /* Kv, K v for the input v of the unknown's shape: for products without K */
     bool has_mass, has_diagonal; /* M, of the shape of K; Kd, its diagonal, as a vector */
@@ -145,8 +143,7 @@ typedef struct weft_ufl_part {
     const struct weft_form_kernels *kernels; /* for weft_form.kernels of the matrix; NULL: none */
 } weft_ufl_part;
 
-/** The values that a form file gives a coefficient: Function(V, value). Others may be given in their place. Those of the
- *  unknown of a nonlinear problem, called "u", are where Newton's method starts. */
+/** The values that a form file gives a coefficient, Function(V, value), or where Newton's method starts (of "u"). */
 typedef struct weft_ufl_value {
     const char *name;
     const char *formula; /* in x, y and z, or one for each component; evaluated at the nodes of V */

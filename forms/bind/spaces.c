@@ -84,7 +84,7 @@ weft_status weft_ufl_spaces_make(const weft_binding *binding, struct weft_mesh_c
         weft_problem_set_mesh(problem, problem->sorted);
         copies = NULL;
     }
-    problem->inputs.sets = calloc((size_t)ufl->n_sets, sizeof *problem->inputs.sets);
+    problem->inputs.sets = calloc((size_t)ufl->n_sets + 1, sizeof *problem->inputs.sets);
     if (!problem->inputs.sets)
         TRY(weft_out_of_memory(error, NULL));
     for (int i = 0; i < ufl->n_sets; ++i)
