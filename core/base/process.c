@@ -57,6 +57,20 @@ bool weft_find_own_file(char *out, size_t size) {
     return realpath(map->l_name && map->l_name[0] ? map->l_name : "/proc/self/exe", out) != NULL;
 }
 
+bool weft_find_in_packages(const char *name, char *out, size_t size) {
+    char own[PATH_MAX];
+    if (!weft_find_own_file(own, sizeof own))
+        return false;
+    for (int i = 0; i < 4; ++i) { /* weft, prefix, lib, libweft.so */
+        char *slash = strrchr(own, '/');
+        if (!slash)
+            return false;
+        *slash = '\0';
+    }
+    const int length = snprintf(out, size, "%s/%s", own, name);
+    return length > 0 && (size_t)length < size && access(out, F_OK) == 0;
+}
+
 bool weft_find_own_program(const char *name, char *out, size_t size) {
     static const char *const folders[] = {"", "../libexec/weft/", "../bin/"};
     char own[4096];

@@ -28,6 +28,10 @@ bool weft_find_in_path(const char *name, char *out, size_t size);
  *  out      [size], size >= PATH_MAX
  *  Returns  false where the system does not tell */
 bool weft_find_own_file(char *out, size_t size);
+/** Where Weft is in the Python package weft (weft/prefix/lib, weft/prefix/bin): a path in the folder of packages.
+ *  name     "ziglang/zig", a package and a file in it
+ *  Returns  false where that does not exist */
+bool weft_find_in_packages(const char *name, char *out, size_t size);
 /** Find a program of Weft: in the folder of this one, where `cmake --install` puts it from there, or in PATH. */
 bool weft_find_own_program(const char *name, char *out, size_t size);
 

@@ -1,4 +1,5 @@
 /* Loads NVRTC and compiles CUDA C++ to CUBIN. */
+#include "core/base/process.h"
 #include "core/cuda/cuda.h"
 
 #include <dlfcn.h>
@@ -22,13 +23,29 @@ static void *open_below(const char *folder) {
     return NULL;
 }
 
+/* NVIDIA's Python packages beside that of Weft. */
+static void *open_in_packages(void) {
+    static const char *const places[] = {"nvidia/cu13/lib/libnvrtc.so.13",
+                                         "nvidia/cuda_nvrtc/lib/libnvrtc.so.12"};
+    void *library = NULL;
+    for (size_t i = 0; i < sizeof places / sizeof *places && !library; ++i) {
+        char path[1024];
+        if (weft_find_in_packages(places[i], path, sizeof path))
+            library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    }
+    return library;
+}
+
 static void *open_any(void) {
+    void *library = open_in_packages();
+    if (library)
+        return library;
     for (int i = 0; i < N_NAMES; ++i) {
-        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (library)
             return library;
     }
-    void *library = open_below(getenv("CUDA_HOME"));
+    library = open_below(getenv("CUDA_HOME"));
     return library ? library : open_below("/usr/local/cuda");
 }
 

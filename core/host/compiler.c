@@ -2,9 +2,11 @@
 #include "core/host/compiler.h"
 #include "core/base/file.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,24 +37,25 @@ static bool find_program(const char *word, char *out, size_t size) {
     return weft_find_in_path(word, out, size);
 }
 
-/* The compiler of the Python package ziglang, beside weft/prefix/lib/libweft.so or weft/prefix/bin/PROGRAM. */
+/* The compiler of the Python package ziglang beside that of Weft. */
 static bool find_zig(weft_compiler *out) {
     static char cc[] = "cc";
-    char own[PATH_MAX];
-    if (!weft_find_own_file(own, sizeof own))
-        return false;
-    for (int i = 0; i < 4; ++i) {
-        char *slash = strrchr(own, '/');
-        if (!slash)
-            return false;
-        *slash = '\0';
-    }
-    const int length = snprintf(out->program, sizeof out->program, "%s/ziglang/zig", own);
-    if (length < 0 || (size_t)length >= sizeof out->program || !weft_is_program(out->program))
+    if (!weft_find_in_packages("ziglang/zig", out->program, sizeof out->program) ||
+        !weft_is_program(out->program))
         return false;
     out->words[0] = out->program;
     out->words[1] = cc;
     return true;
+}
+
+/* The libm that zig brings names no library of vector functions, as glibc's own does: the machine's, by its path. */
+static void find_vector_library(char *out, size_t size) {
+    struct link_map *map = NULL;
+    void *library = dlopen("libmvec.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library && dlinfo(library, RTLD_DI_LINKMAP, &map) == 0)
+        snprintf(out, size, "%s", map->l_name);
+    if (library)
+        dlclose(library);
 }
 
 /* Split the command at blanks, without quoting, as make and configure do, unless the whole command
@@ -183,8 +186,10 @@ weft_status weft_compiler_find(const char *command, const weft_processor *proces
         TRY(missing(out->words[0], "has too long a path", error));
     TRY(version_line(out, cache, line, sizeof line, error));
     TRY(weft_compiler_options(line, processor, out->label, sizeof out->label, out->options, error));
-    if (strcmp(strrchr(out->program, '/'), "/zig") == 0)
+    if (strcmp(strrchr(out->program, '/'), "/zig") == 0) {
         weft_compiler_name_for_zig(out->options);
+        find_vector_library(out->vector_library, sizeof out->vector_library);
+    }
     snprintf(out->identity + length, sizeof out->identity - (size_t)length, "|%s", line);
 done:
     return status;
@@ -309,6 +314,8 @@ weft_status weft_compiler_run(const weft_compiler *compiler, const weft_work_fol
     arguments[n++] = "module.so";
     arguments[n++] = file_name;
     arguments[n++] = "-lm";
+    if (compiler->vector_library[0])
+        arguments[n++] = compiler->vector_library;
     arguments[n] = NULL;
     const weft_process_start start = {.phase = "compiling",
                                       .arguments = (char *const *)(uintptr_t)arguments,

@@ -30,6 +30,7 @@ typedef struct weft_compiler {
     char identity[2600];                  /* path, real path, size, change time, version line */
     char label[64];                       /* "gcc 12.2.0" */
     const char *options[WEFT_COMPILER_OPTIONS + 1]; /* added by Weft, NULL-terminated */
+    char vector_library[1024];                      /* linked beside libm; "": none */
     weft_process_limits limits;                     /* of each run */
     const weft_monitor *monitor;                    /* borrowed */
 } weft_compiler;

@@ -45,7 +45,7 @@ solves() {
     grep -q '^error ' "$scratch/out"
 }
 solves "$site/weft/prefix/bin"
-grep -q -- '-march=native' "$scratch/calls"
+grep -q -- '-march=native.* -lm /.*/libmvec.so.1$' "$scratch/calls"
 solves "$site/weft/prefix/bin" WEFT_INSTRUCTIONS=sse2
 grep -q -- '-march=x86_64 ' "$scratch/calls"
 
