@@ -58,7 +58,9 @@ install(DIRECTORY fem/scripts/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/scripts
 # `ninja kernels` has made them, or they are not installed.
 install(DIRECTORY "${PROJECT_BINARY_DIR}/weft-kernels/" DESTINATION ${CMAKE_INSTALL_LIBDIR}/weft/kernels OPTIONAL)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-if(NOT WEFT_WHEEL)
+if(WEFT_WHEEL)
+    install(DIRECTORY docs/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
+else()
     install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
     if(EXISTS "${PROJECT_SOURCE_DIR}/README.md")
         install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

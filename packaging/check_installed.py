@@ -48,7 +48,8 @@ def check_files():
     assert "GNU GENERAL PUBLIC LICENSE" in text
     assert start(sys.executable, "-m", "weft", "--prefix") == PREFIX + "\n"
     for name in ("include/weft/fem/weft_fem.h", "lib/cmake/weft/weft-config.cmake", "lib/pkgconfig/weft.pc",
-                 "share/weft/meshes/unit_square.geo", "share/weft/scripts/poisson.weft"):
+                 "share/weft/meshes/unit_square.geo", "share/weft/scripts/poisson.weft",
+                 "share/weft/examples/poisson.c"):
         assert os.path.exists(os.path.join(PREFIX, name)), name
 
 

@@ -67,6 +67,7 @@ for set in sse2 avx2 avx512; do
         env "WEFT_LIBRARY=$build/libweft.so.0.1" "PYTHONPATH=$source/python" PYTHONDONTWRITEBYTECODE=1 \
         "$tools/bin/python" "$source/packaging/common_problems.py"
 done
+echo "Their number: $(for set in sse2 avx2 avx512; do echo "$set $(find "$build/weft-kernels/$set" -name '*.weft' | wc -l)"; done | paste -sd,)"
 rm -rf "$build/prefix" "$build/raw"
 quietly "Installing" cmake --install "$build" --prefix "$build/prefix" --strip
 for program in poisson solve advection_diffusion scaling weft weft-gmsh; do

@@ -13,6 +13,13 @@ http_proxy=http://127.0.0.1:9 https_proxy=http://127.0.0.1:9 "$python" -m pip in
     --disable-pip-version-check --no-cache-dir --target "$folder/site" "$folder/source"
 cd "$folder"
 rm -rf source
+PYTHONPATH=$folder/site "$python" -m weft --version | grep -qE '^[0-9]+\.[0-9]+\.[0-9]+$'
+# A folder for CMake is in the wheel of packaging/wheel.sh alone.
+for word in --prefix --nonsense; do
+    code=0
+    PYTHONPATH=$folder/site "$python" -m weft "$word" >out 2>error || code=$?
+    [ "$code" -eq 2 ] && [ ! -s out ] && [ -s error ] || { cat out error; exit 1; }
+done
 PYTHONPATH=$folder/site "$python" - <<'PYTHON'
 import os
 import weft

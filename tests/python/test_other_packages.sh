@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
 # labels: quick
-# Where there is no cc, a program in the Python package takes the compiler of the package ziglang beside it, by the names
-# that it has for instruction sets; nowhere else, and not in place of a compiler that the user names. A stand-in for zig tells.
+# What a program in the Python package finds in packages beside it. Where there is no cc, the compiler of ziglang, by the
+# names that it has for instruction sets; nowhere else, and not in place of a compiler that the user names: a stand-in for
+# zig tells. And NVRTC, that of CUDA 13 first: stand-ins that have no function, which the message tells.
 set -euo pipefail
 [ "$(uname -m)" = x86_64 ] || { echo "skipped: the names are those of x86-64"; exit 77; }
 real=$(command -v "$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$WEFT_BUILD/CMakeCache.txt")")
-grep -qE '^WEFT_SANITIZE:STRING=.' "$WEFT_BUILD/CMakeCache.txt" && { echo "skipped: kernels need the sanitizer's options"; exit 77; }
-scratch=$(mktemp -d)
+if grep -qE '^(WEFT_SANITIZE:STRING|CMAKE_TOOLCHAIN_FILE:[A-Z]*)=.' "$WEFT_BUILD/CMakeCache.txt"; then
+    echo "skipped: kernels need the options of a sanitizer, or a cross-compiler"
+    exit 77
+fi
+scratch=$(realpath "$(mktemp -d)")
 trap 'rm -rf "$scratch"' EXIT
 site=$scratch/site
 mkdir -p "$site/weft/prefix/bin" "$site/ziglang" "$scratch/empty" "$scratch/bin" "$scratch/lib"
@@ -69,3 +73,33 @@ grep -q 'weft\[compiler\]' "$scratch/out"
 refused "$scratch/bin" # not in a package
 rm "$site/ziglang/zig"
 refused "$site/weft/prefix/bin"
+
+# The driver's stand-in, without that of NVRTC beside it.
+mkdir "$scratch/driver"
+cp "$WEFT_BUILD/tests/emulated_gpu/libcuda.so.1" "$scratch/driver/"
+nvrtc() { # the message of a program in the folder, with the libraries that the loader has opened
+    local code=0
+    env -i "PATH=/usr/bin:/bin" "HOME=$scratch" WEFT_CACHE=off "LD_LIBRARY_PATH=$scratch/driver" LD_DEBUG=libs \
+        "$1/poisson" --device cuda --mesh square:2 >"$scratch/out" 2>&1 || code=$?
+}
+empty() { # path of a library
+    mkdir -p "${1%/*}"
+    "$real" -shared -nostdlib -o "$1" -x c /dev/null
+}
+expect() { # folder of the program, library or nothing
+    nvrtc "$1"
+    if [ -n "${2:-}" ]; then
+        grep -q "calling init: $2\$" "$scratch/out" && grep -q 'this NVRTC is too old' "$scratch/out" && return
+        echo "$2 was not opened"
+    else
+        ! grep -q "calling init: $site/nvidia" "$scratch/out" && return
+        echo "a package of NVIDIA's was opened for a program outside"
+    fi
+    grep -v '^ *[0-9]*:' "$scratch/out"
+    return 1
+}
+empty "$site/nvidia/cuda_nvrtc/lib/libnvrtc.so.12"
+expect "$site/weft/prefix/bin" "$site/nvidia/cuda_nvrtc/lib/libnvrtc.so.12"
+empty "$site/nvidia/cu13/lib/libnvrtc.so.13"
+expect "$site/weft/prefix/bin" "$site/nvidia/cu13/lib/libnvrtc.so.13"
+expect "$scratch/bin"
