@@ -58,17 +58,22 @@ bool weft_find_own_file(char *out, size_t size) {
 }
 
 bool weft_find_in_packages(const char *name, char *out, size_t size) {
+    static const char *const places[] = {"/weft/prefix/bin/", "/weft/prefix/lib/"};
+    const size_t length = strlen(places[0]);
     char own[PATH_MAX];
+    struct stat info;
     if (!weft_find_own_file(own, sizeof own))
         return false;
-    for (int i = 0; i < 4; ++i) { /* weft, prefix, lib, libweft.so */
-        char *slash = strrchr(own, '/');
-        if (!slash)
-            return false;
-        *slash = '\0';
-    }
-    const int length = snprintf(out, size, "%s/%s", own, name);
-    return length > 0 && (size_t)length < size && access(out, F_OK) == 0;
+    char *end = strrchr(own, '/') + 1;
+    if (end < own + length || (strncmp(end - length, places[0], length) != 0 &&
+                               strncmp(end - length, places[1], length) != 0))
+        return false;
+    end[-(ptrdiff_t)length] = '\0';
+    /* In a folder where everybody may write, others may have put a package. */
+    if (stat(own, &info) != 0 || (info.st_mode & S_IWOTH))
+        return false;
+    const int n = snprintf(out, size, "%s/%s", own, name);
+    return n > 0 && (size_t)n < size && access(out, F_OK) == 0;
 }
 
 bool weft_find_own_program(const char *name, char *out, size_t size) {

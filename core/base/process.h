@@ -28,7 +28,8 @@ bool weft_find_in_path(const char *name, char *out, size_t size);
  *  out      [size], size >= PATH_MAX
  *  Returns  false where the system does not tell */
 bool weft_find_own_file(char *out, size_t size);
-/** Where Weft is in the Python package weft (weft/prefix/lib, weft/prefix/bin): a path in the folder of packages.
+/** Where Weft is in the Python package weft (weft/prefix/lib, weft/prefix/bin): a path in the folder of packages, unless
+ *  everybody may write into that.
  *  name     "ziglang/zig", a package and a file in it
  *  Returns  false where that does not exist */
 bool weft_find_in_packages(const char *name, char *out, size_t size);

@@ -71,6 +71,13 @@ refused() {
 refused "$site/weft/prefix/bin" CC=another
 grep -q 'weft\[compiler\]' "$scratch/out"
 refused "$scratch/bin" # not in a package
+mkdir -p "$site/other/prefix/bin"
+cp "$WEFT_BUILD/poisson" "$site/other/prefix/bin/"
+refused "$site/other/prefix/bin" # not in this one
+chmod 777 "$site" # anybody may have put zig there
+refused "$site/weft/prefix/bin"
+chmod 755 "$site"
+solves "$site/weft/prefix/bin"
 rm "$site/ziglang/zig"
 refused "$site/weft/prefix/bin"
 
@@ -102,4 +109,4 @@ empty "$site/nvidia/cuda_nvrtc/lib/libnvrtc.so.12"
 expect "$site/weft/prefix/bin" "$site/nvidia/cuda_nvrtc/lib/libnvrtc.so.12"
 empty "$site/nvidia/cu13/lib/libnvrtc.so.13"
 expect "$site/weft/prefix/bin" "$site/nvidia/cu13/lib/libnvrtc.so.13"
-expect "$scratch/bin"
+expect "$site/other/prefix/bin"
