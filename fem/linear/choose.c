@@ -208,17 +208,36 @@ static bool has_mapped(const weft_linear *linear) {
     return found;
 }
 
-/* Of functions with continuous tangential or normal components alone: a factorisation, or Jacobi. */
-static int choose_mapped(weft_linear *linear, const weft_problem_memory *what) {
-    weft_factorization_cost cost;
+/* Seconds of a factorisation from which on auxiliary spaces take less, with the time to compile their kernels. */
+static const double FACTORISES_FASTER = 0.2;
+
+/* Of functions with continuous tangential or normal components alone: a factorisation, auxiliary spaces, or Jacobi. */
+static weft_status choose_mapped(weft_linear *linear, const weft_problem_memory *what, int *kind,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_factorization_cost cost = {0};
+    char seconds[32];
+    char *reason = linear->choice.preconditioner_reason;
+    const size_t size = sizeof linear->choice.preconditioner_reason;
     const bool factorises =
         weft_linear_may_factorise(linear, what->problem.n_nodes, what->problem.components, &cost);
-    (void)weft_print(linear->choice.preconditioner_reason,
-                     sizeof linear->choice.preconditioner_reason, "%s",
-                     factorises ? "functions have continuous tangential or normal components alone"
-                                : "there is no preconditioner for continuous tangential or normal "
-                                  "components, and a factorisation is too large");
-    return factorises ? weft_linear_lu() : WEFT_JACOBI;
+    const bool has_spaces = what->method == WEFT_METHOD_CG && !stores_no_matrix(linear->options) &&
+                            weft_element_is_shared(weft_space_element(linear->spaces[0]));
+    *kind = factorises ? weft_linear_lu() : WEFT_JACOBI;
+    if (factorises && (cost.seconds < FACTORISES_FASTER || !has_spaces)) {
+        (void)weft_print(reason, size, "the factorisation takes %s as predicted",
+                         weft_seconds_text(cost.seconds, seconds));
+        goto done;
+    }
+    (void)weft_print(reason, size, "%s",
+                     has_spaces
+                         ? "functions have continuous tangential or normal components alone"
+                         : "auxiliary spaces are for CG, a stored matrix, and functions that "
+                           "cells share");
+    if (has_spaces)
+        TRY(weft_preconditioner_find("auxiliary", kind, error));
+done:
+    return status;
 }
 
 /* The fastest of the preconditioners with a prediction whose memory fits. */
@@ -268,7 +287,9 @@ static weft_status choose(weft_linear *linear, weft_problem_memory *what, const 
         goto done;
     }
     if (is_auto && has_mapped(linear)) {
-        TRY(try_method(linear, what, choose_mapped(linear, what), error));
+        int kind = -1;
+        TRY(choose_mapped(linear, what, &kind, error));
+        TRY(try_method(linear, what, kind, error));
         goto done;
     }
     const char *because = weft_linear_jacobi_because(

@@ -9,10 +9,11 @@
 
 static const weft_preconditioner_kind *const kinds[] = {
     &weft_preconditioner_chebyshev,   &weft_preconditioner_multigrid,
-    &weft_preconditioner_aggregation, &weft_preconditioner_block,
-    &weft_preconditioner_commutator,  &weft_preconditioner_augmented,
-    &weft_preconditioner_hypre,       &weft_preconditioner_petsc,
-    &weft_preconditioner_cholmod,     &weft_preconditioner_lu};
+    &weft_preconditioner_aggregation, &weft_preconditioner_auxiliary,
+    &weft_preconditioner_block,       &weft_preconditioner_commutator,
+    &weft_preconditioner_augmented,   &weft_preconditioner_hypre,
+    &weft_preconditioner_petsc,       &weft_preconditioner_cholmod,
+    &weft_preconditioner_lu};
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

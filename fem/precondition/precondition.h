@@ -80,9 +80,9 @@ void weft_preconditioner_keep_report(weft_preconditioner *preconditioner);
 bool weft_preconditioner_used(weft_preconditioner *preconditioner, int iterations, bool converged);
 
 extern const weft_preconditioner_kind weft_preconditioner_chebyshev, weft_preconditioner_multigrid,
-    weft_preconditioner_aggregation, weft_preconditioner_block, weft_preconditioner_commutator,
-    weft_preconditioner_augmented, weft_preconditioner_hypre, weft_preconditioner_petsc,
-    weft_preconditioner_cholmod, weft_preconditioner_lu;
+    weft_preconditioner_aggregation, weft_preconditioner_auxiliary, weft_preconditioner_block,
+    weft_preconditioner_commutator, weft_preconditioner_augmented, weft_preconditioner_hypre,
+    weft_preconditioner_petsc, weft_preconditioner_cholmod, weft_preconditioner_lu;
 /** Multigrid on levels of lower degree, with a kind that coarsens for linear functions; not among those that are listed. */
 extern const weft_preconditioner_kind weft_preconditioner_degrees;
 /** The kind block for saddle points without a matrix; the same. */

@@ -44,8 +44,8 @@ check_tree() (
     done < <(search -oE '\[WEFT_(RUNGE_KUTTA|SPLITTING)_[A-Z0-9]+\] = *\{\{"[a-z0-9]+"' fem/time/step_scheme.c |
         sed 's/^\[\([A-Z_0-9]*\)\].*"\(.*\)"$/\1 \2/')
     while read -r symbol file; do
-        # that of blocks is made of two others
-        check preconditioner "$(basename "$file" .c)" "\\b$symbol\\b" fem/precondition/block.c
+        # those of blocks and of auxiliary spaces are made of two others each
+        check preconditioner "$(basename "$file" .c)" "\\b$symbol\\b" fem/precondition/{block,auxiliary}.c
         n=$((n + 1))
     done < <(rows weft_preconditioner_kind fem/precondition)
     while read -r symbol file; do

@@ -121,6 +121,18 @@ for cell in "triangle 2 square:48" "tetrahedron 2 cube:10" "hexahedron 3 hexes:6
     try "levels_$name" solve "$folder/levels_$name.ufl" --mesh "$mesh" --dirichlet boundary=0 -- \
         "--assembly matrix-free --preconditioner aggregation"
 done
+for family in N1curl RT; do # tangential or normal components are continuous
+    cat >"$family.ufl" <<TEXT
+V = FiniteElement("$family", tetrahedron, 1)
+u, v = TrialFunction(V), TestFunction(V)
+x = SpatialCoordinate(tetrahedron)
+a = inner(D(u), D(v))*dx + inner(u, v)*dx
+L = inner(as_vector([1, x[0], x[1]*x[2]]), v)*dx + v[1]*ds
+TEXT
+    sed -i "s/D(/$([ "$family" = RT ] && echo div || echo curl)(/g" "$family.ufl"
+    try "$family" solve "$family.ufl" --mesh cube:2 --exact 'y,z,x' -- "--preconditioner auxiliary" \
+        "--preconditioner jacobi --assembly matrix-free"
+done
 try q2 solve q2.ufl --mesh quads:2 -- "--assembly csr" "--assembly matrix-free"
 try q1_hexahedron solve q1_hexahedron.ufl --mesh hexes:2
 try bubble solve bubble.ufl --mesh square:2
