@@ -17,9 +17,18 @@ typedef enum weft_eigen_length {
     WEFT_EIGEN_COMPONENT /* the largest component of u is 1 */
 } weft_eigen_length;
 
+/** Which values. */
+typedef enum weft_eigen_which {
+    WEFT_EIGEN_SMALLEST, /* of a K that is positive semidefinite */
+    WEFT_EIGEN_NEAR,     /* nearest to a shift, by a factorization of K - shift M */
+    WEFT_EIGEN_LARGEST   /* of such a K, and an M that is positive definite */
+} weft_eigen_which;
+
 typedef struct weft_eigen_options {
-    size_t size;   /* sizeof(weft_eigen_options) */
-    int n;         /* eigenvalues wanted, from 1 to WEFT_EIGEN_MOST */
+    size_t size; /* sizeof(weft_eigen_options) */
+    int n;       /* eigenvalues wanted, from 1 to WEFT_EIGEN_MOST */
+    weft_eigen_which which;
+    double shift;
     int n_columns; /* vectors that are computed together, more than n; 0: by n */
     weft_eigen_length length;
 } weft_eigen_options;
@@ -59,13 +68,19 @@ typedef struct weft_eigen_report {
     const double *vectors; /* [n][n_dofs]; the largest component is positive */
     int iterations, n_columns;
     int64_t applications; /* of the preconditioner, to one vector each */
-    double seconds;       /* besides the preconditioner's set-up */
+    double seconds;       /* besides the preconditioner's set-up, and factorizations */
+    const char *method;   /* "LOBPCG" or "Lanczos", by a factorization */
+    char reason[200];     /* why this one; "": no other one can */
+    /* the library that has factorised, and its seconds; "": the preconditioner of `choice` was applied */
+    char factors[120];
+    double factor_seconds;
     const weft_problem_choice
         *choice; /* of the preconditioner and the assembly; borrowed from the problem */
 } weft_eigen_report;
 
 typedef struct weft_eigen weft_eigen;
-/** Find the smallest eigenvalues.
+/** Find eigenvalues: the smallest and the largest by LOBPCG, the smallest also by Lanczos' method with factors, where `lu` or `cholmod` is
+ *  the preconditioner or WEFT_AUTO expects them to be faster; those near a shift by that alone.
  *  problem  symmetric, linear, with a mass: of weft_ufl_bind or weft_script_bind with the option has_mass
  *  options  the preconditioner, its smoother, the tolerance of residuals, the number of iterations; borrowed, they must outlive the report
  *  eigen    which values
@@ -73,7 +88,7 @@ typedef struct weft_eigen weft_eigen;
  *  Errors   WEFT_ERROR_USAGE: the problem has no mass, is not linear, options are out of range; WEFT_ERROR_UNSUPPORTED: it is of several
  *           functions or divided among ranks, the matrix or the mass is not symmetric, the assembly stores no matrix, the preconditioner
  *           is not symmetric or not definite; WEFT_ERROR_INPUT: prescribed values are not zero, the matrix is not definite, the problem has
- *           fewer values; those of weft_problem_solve */
+ *           fewer values, the shift is one; those of weft_problem_solve and weft_external_make */
 weft_status weft_problem_eigenvalues(weft_problem *problem, const weft_problem_options *options,
                                      const weft_eigen_options *eigen, weft_eigen **out,
                                      weft_error *error);

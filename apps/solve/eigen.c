@@ -9,12 +9,25 @@
 
 static const char *const lengths[] = {"mass", "component", NULL};
 
+static weft_status read_shift(const app_option *row, const char *option, const char *text, void *at,
+                              weft_error *error) {
+    solve_eigen_options *o = at;
+    (void)row;
+    o->near = text;
+    return app_parse_number(option, text, -1e300, 1e300, &o->shift, error);
+}
+
 const app_option solve_eigen_option_table[] = {
     {.help = "Eigenvalues:"},
     {"eigenvalues", "N",
      "Find the N smallest eigenvalues of K u = l M u, with the functions u, of a symmetric matrix "
      "and a mass; loads are left out",
      APP_INTEGER(solve_eigen_options, n, 1, WEFT_EIGEN_MOST)},
+    {"near", "SHIFT",
+     "Those that are nearest to SHIFT instead, of any symmetric matrix, by a factorization",
+     .read = read_shift},
+    {"largest", NULL, "The largest instead, of matrices that are positive definite",
+     APP_FLAG(solve_eigen_options, largest, true)},
     {"frequencies", NULL, "Print frequencies too, sqrt(l)/(2 pi), of a vibration",
      APP_FLAG(solve_eigen_options, frequencies, true)},
     {"normalise", "LENGTH",
@@ -42,6 +55,9 @@ static const char *contradiction(const solve_options *o) {
 
 weft_status solve_eigen_options_check(const solve_options *options, weft_error *error) {
     const char *other = options->eigen.n > 0 ? contradiction(options) : NULL;
+    if (options->eigen.near && options->eigen.largest)
+        return weft_error_refuse(error, WEFT_ERROR_USAGE, "--near and --largest exclude each other",
+                                 "leave one of them out");
     if (!other)
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s cannot be used with --eigenvalues", other);
@@ -86,16 +102,20 @@ weft_status solve_eigen_compute(solve *run, weft_error *error) {
     weft_eigen_options options = weft_eigen_options_default();
     const double start = weft_context_clock(&run->base.context);
     options.n = run->options->eigen.n;
+    options.which = run->options->eigen.near      ? WEFT_EIGEN_NEAR
+                    : run->options->eigen.largest ? WEFT_EIGEN_LARGEST
+                                                  : WEFT_EIGEN_SMALLEST;
+    options.shift = run->options->eigen.shift;
     options.length = (weft_eigen_length)run->options->eigen.length;
     TRY(weft_problem_find_eigenvalues(run->base.problem, &options, &run->eigen, error));
     const weft_eigen_report *report = weft_eigen_reported(run->eigen);
     linear->cg.outcome = outcome_of(report->outcome);
     linear->cg.iterations = report->iterations;
     linear->cg.residual = NAN;
-    run->base.seconds.precondition = linear->precondition_seconds;
+    run->base.seconds.precondition = linear->precondition_seconds + report->factor_seconds;
     run->base.seconds.solve = report->seconds;
     run->base.seconds.assembly += weft_context_clock(&run->base.context) - start - report->seconds -
-                                  linear->precondition_seconds;
+                                  run->base.seconds.precondition;
 done:
     return status;
 }
@@ -126,8 +146,17 @@ static int multiplicity(const weft_eigen_report *report, int k) {
 
 void solve_eigen_print(const solve *run) {
     const weft_eigen_report *report = weft_eigen_reported(run->eigen);
-    printf("eigenvalues %s in %d iterations, %d vectors at once\n",
-           weft_eigen_outcome_name(report->outcome), report->iterations, report->n_columns);
+    if (report->factors[0])
+        printf("eigenvalues Lanczos, %s in %d rounds, %d solves\n",
+               weft_eigen_outcome_name(report->outcome), report->iterations,
+               (int)report->applications);
+    else
+        printf("eigenvalues LOBPCG, %s in %d iterations, %d vectors at once\n",
+               weft_eigen_outcome_name(report->outcome), report->iterations, report->n_columns);
+    if (report->reason[0])
+        printf("            %s\n", report->reason);
+    if (report->factors[0])
+        printf("            factors of %s\n", report->factors);
     if (report->n_rigid > 0)
         printf("            %d motion%s that nothing holds, of value 0, %s left out\n",
                report->n_rigid, report->n_rigid == 1 ? "" : "s",
@@ -141,6 +170,8 @@ void solve_eigen_print(const solve *run) {
         printf("  %12.1e  %8.1e  %12d%s\n", report->errors[k], report->residuals[k],
                multiplicity(report, k), report->is_cut && k == report->n - 1 ? " or more" : "");
     }
+    if (!report->factors[0])
+        app_run_print_preconditioner(&run->base);
 }
 
 /* Some frequencies at once, for what has one. */
@@ -162,7 +193,11 @@ bool solve_eigen_json(json_t *root, const solve *run) {
     if (!run->eigen)
         return true;
     const weft_eigen_report *report = weft_eigen_reported(run->eigen);
-    return app_json_set(root, "outcome", json_string(weft_eigen_outcome_name(report->outcome))) &&
+    return (report->factors[0] || app_run_json_preconditioner(root, &run->base)) &&
+           app_json_set(root, "outcome", json_string(weft_eigen_outcome_name(report->outcome))) &&
+           app_json_set(root, "method", json_string(report->factors[0] ? "lanczos" : "lobpcg")) &&
+           app_json_set(root, "method_reason", json_string(report->reason)) &&
+           app_json_set(root, "factors", app_json_text(report->factors)) &&
            app_json_set(root, "iterations", json_integer(report->iterations)) &&
            app_json_set(root, "columns", json_integer(report->n_columns)) &&
            app_json_set(root, "applications", json_integer(report->applications)) &&

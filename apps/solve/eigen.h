@@ -9,7 +9,10 @@ struct solve;
 struct solve_options;
 
 typedef struct solve_eigen_options {
-    int n; /* of --eigenvalues; 0: the problem has a load */
+    int n;            /* of --eigenvalues; 0: the problem has a load */
+    const char *near; /* a shift; NULL: none */
+    double shift;
+    bool largest;
     bool frequencies;
     int length; /* a weft_eigen_length */
 } solve_eigen_options;

@@ -92,8 +92,7 @@ weft_status solve_json_write(const solve *run, weft_error *error) {
         app_json_set_plan(root, &base->context, base->device_reason,
                           base->problem->system.linear.choice.assembly) &&
         solve_ranks_json(run, root) &&
-        (run->eigen ? app_run_json_preconditioner(root, base) && solve_eigen_json(root, run)
-                    : set_results(root, run)) &&
+        (run->eigen ? solve_eigen_json(root, run) : set_results(root, run)) &&
         set_errors(root, run) && set_newton(root, run) && solve_gradient_json(root, run) &&
         solve_time_json(root, run) && set_amounts(root, run) &&
         app_run_json_constraints(root, base) && app_run_json_derived(root, base) &&

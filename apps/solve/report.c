@@ -96,8 +96,6 @@ weft_status solve_report_print(const solve *run, weft_error *error) {
     print_head(run);
     if (run->eigen) {
         solve_eigen_print(run);
-        app_run_print_preconditioner(&run->base);
-        app_run_print_constraints(&run->base);
         return app_run_print_end(&run->base, solve_is_solved(run), error);
     }
     if (run->options->time.text)

@@ -34,19 +34,13 @@ done:
 
 /* ---- projections ----------------------------------------------------------------------------- */
 
-static const double *identity(int m, double *out) {
-    for (int i = 0; i < m * m; ++i)
-        out[i] = i % (m + 1) == 0;
-    return out;
-}
-
 /* Blocks minus those of a times a.mv^T v. */
 static weft_status project(const weft_pencil *pencil, const basis *a, columns *v,
                            const columns *const from[], columns *const blocks[], int n_blocks,
                            weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t m = (size_t)v->m, size = (size_t)a->v.m * m;
-    double *C = malloc((size + m * m + 1) * sizeof *C);
+    double *C = malloc((size + 1) * sizeof *C);
     if (!C)
         TRY(weft_out_of_memory(error, "a projection"));
     if (size == 0)
@@ -54,9 +48,8 @@ static weft_status project(const weft_pencil *pencil, const basis *a, columns *v
     TRY(columns_gram(pencil, &a->mv, v, C, error));
     for (size_t i = 0; i < size; ++i)
         C[i] = -C[i];
-    const double *one = identity(v->m, C + size);
     for (int k = 0; k < n_blocks; ++k) {
-        const columns_term terms[] = {{blocks[k], one}, {from[k], C}};
+        const columns_term terms[] = {{blocks[k], NULL}, {from[k], C}};
         TRY(columns_combine(pencil, terms, 2, v->m, blocks[k], error));
     }
 done:
@@ -80,8 +73,8 @@ weft_status basis_project_all(const weft_pencil *pencil, const basis *a, basis *
 weft_status basis_combine(const weft_pencil *pencil, basis *b, const double *C, int m,
                           weft_error *error) {
     weft_status status = WEFT_OK;
-    columns *const blocks[] = {&b->v, &b->kv, &b->mv};
-    for (int k = 0; k < 3; ++k) {
+    columns *const blocks[] = {&b->v, &b->mv, &b->kv};
+    for (int k = 0; k < (b->kv.m > 0 ? 3 : 2); ++k) {
         const columns_term term = {blocks[k], C};
         TRY(columns_combine(pencil, &term, 1, m, blocks[k], error));
     }

@@ -168,14 +168,14 @@ weft_status columns_combine(const weft_pencil *pencil, const columns_term *terms
     double *all = NULL;
     size_t rows = 0;
     for (int t = 0; t < n_terms; ++t)
-        rows += (size_t)terms[t].of->m;
+        rows += terms[t].C ? (size_t)terms[t].of->m : 0;
     all = weft_array_make(rows * (size_t)c.width + 1, sizeof *all);
     if (!all)
         TRY(weft_out_of_memory(error, "a combination of vectors"));
     double *at = all;
     for (int t = 0; t < n_terms; ++t) {
-        c.C[t] = at;
-        for (int k = 0; k < terms[t].of->m; ++k, at += c.width)
+        c.C[t] = terms[t].C ? at : NULL;
+        for (int k = 0; k < terms[t].of->m && terms[t].C; ++k, at += c.width)
             memcpy(at, terms[t].C + k * m, (size_t)m * sizeof *at);
     }
     TRY(weft_device_for(pencil->device, n_chunks(out->n), combine_chunk, &c, error));
@@ -183,6 +183,30 @@ weft_status columns_combine(const weft_pencil *pencil, const columns_term *terms
 done:
     free(all);
     return status;
+}
+
+typedef struct taking {
+    const int *list;
+    int n;
+    columns *block;
+} taking;
+
+static void take_rows(void *user, int64_t chunk) {
+    const taking *t = user;
+    const int width = columns_width(t->n);
+    for (int64_t i = chunk * CHUNK; i < last_of(chunk, t->block->n); ++i) {
+        double *row = t->block->values + i * t->block->stride;
+        for (int k = 0; k < t->n; ++k)
+            row[k] = row[t->list[k]];
+        memset(row + t->n, 0, (size_t)(width - t->n) * sizeof *row);
+    }
+}
+
+weft_status columns_take(const weft_pencil *pencil, const int *list, int n, columns *block,
+                         weft_error *error) {
+    taking t = {list, n, block};
+    block->m = n;
+    return weft_device_for(pencil->device, n_chunks(block->n), take_rows, &t, error);
 }
 
 /* ---- residuals ------------------------------------------------------------------------------- */

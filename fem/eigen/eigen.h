@@ -1,12 +1,15 @@
 /** Eigenvalues of symmetric pencils, K x = l M x, on the host.
  *
  *      In: two sparse matrices, the rows that are left out, an approximate inverse of K, known null vectors.
- *      Out: the smallest eigenvalues, their vectors, M-orthonormal, and residuals.
+ *      Out: the smallest eigenvalues, or those near a shift, their vectors, M-orthonormal, and residuals.
  *
  *      columns.c   blocks of vectors: products, Gram matrices, combinations
  *      basis.c     bases: orthogonal to others, without dependent vectors
  *      dense.c     small pencils, and the whole of a pencil with few rows
- *      lobpcg.c    the iteration
+ *      smallest.c  the smallest values: LOBPCG
+ *      lobpcg.c    its iteration
+ *      near.c      the values near a shift: Lanczos' method with the inverse
+ *      pairs.c     what was found, by the matrices themselves
  *      clusters.c  the same basis of a cluster, and the same signs, in each run
  *
  *  A residual is |K x - l M x| in the norm of D^-1, D = diag K, over sqrt(|l|) |x|_M: free of units and of the size of the mesh. The
@@ -35,7 +38,14 @@ typedef struct weft_pencil {
      * diagonal */
     weft_status (*precondition)(void *user, const double *r, double *z, weft_error *error);
     void *user;
+    /* of weft_eigen_near: z = (K - shift M)^-1 r, but for null vectors; z is 0 in dropped rows */
+    weft_status (*invert)(void *user, const double *r, double *z, weft_error *error);
+    double shift;
 } weft_pencil;
+/** A = K - shift M, of the pattern of both.
+ *  out     weft_csr_clear
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_pencil_shifted(const weft_pencil *pencil, weft_csr *out, weft_error *error);
 
 typedef struct weft_eigen_settings {
     int n;            /* eigenvalues wanted */
@@ -68,3 +78,18 @@ enum { WEFT_EIGEN_DENSE = 200 };
  *  Source  Knyazev 2001; Duersch, Shao, Yang and Gu 2018, A robust and efficient implementation of LOBPCG */
 weft_status weft_eigen_smallest(const weft_pencil *pencil, const weft_eigen_settings *settings,
                                 weft_eigenpairs *out, weft_error *error);
+/** Find the largest eigenvalues, as the smallest of M x = mu K x; ascending.
+ *  Errors  as weft_eigen_smallest; WEFT_ERROR_INPUT: a row has no mass, so that values are infinite */
+weft_status weft_eigen_largest(const weft_pencil *pencil, const weft_eigen_settings *settings,
+                               weft_eigenpairs *out, weft_error *error);
+/** Find the eigenvalues nearest to the shift by block Lanczos with the inverse of K - shift M, in the inner product of M, with restarts; K
+ *  need not be definite. A last round starts with other vectors, so that none is left out.
+ *
+ *  The usual backward error does not see wrong values of badly scaled matrices: `invert` is tested on a random right-hand side, and residuals
+ *  in the norm of D^-1 decide.
+ *  out     weft_eigenpairs_clear, also after an error; values ascending
+ *  Errors  WEFT_ERROR_INPUT: the inverse is wrong, as where the shift is an eigenvalue; the pencil has fewer values;
+ *          M is not positive semidefinite; those of `invert`; WEFT_ERROR_MEMORY
+ *  Source  Grimes, Lewis and Simon 1994; Wu and Simon 2000 (thick restart) */
+weft_status weft_eigen_near(const weft_pencil *pencil, const weft_eigen_settings *settings,
+                            weft_eigenpairs *out, weft_error *error);

@@ -132,6 +132,7 @@ static weft_status drop_massless(iteration *it, basis *b, weft_error *error) {
     int kept = 0;
     if (!G)
         TRY(weft_out_of_memory(error, "eigenvectors"));
+    TRY(columns_product(it->pencil, &it->pencil->K, &b->v, &b->kv, error));
     TRY(columns_gram(it->pencil, &b->v, &b->kv, G, error));
     TRY(columns_gram(it->pencil, &b->v, &b->mv, H, error));
     for (int k = 0; k < m; ++k)
@@ -154,10 +155,12 @@ static weft_status select_new(iteration *it, bool beside_x, basis *b, weft_error
         if (beside_x)
             TRY(basis_project(it->pencil, &it->x, &b->v, error));
     }
-    TRY(basis_products(it->pencil, b, error));
+    b->kv.m = 0;
+    TRY(columns_product(it->pencil, &it->pencil->M, &b->v, &b->mv, error));
     if (it->quotient > 0)
         TRY(drop_massless(it, b, error));
     TRY(basis_select(it->pencil, DEPENDENT, b, error));
+    TRY(columns_product(it->pencil, &it->pencil->K, &b->v, &b->kv, error));
 done:
     return status;
 }
@@ -166,15 +169,15 @@ done:
 static weft_status append(iteration *it, const basis *b, weft_error *error) {
     weft_status status = WEFT_OK;
     const int m = it->x.v.m, more = b->v.m < it->m - m ? b->v.m : it->m - m, all = m + more;
-    double *C = calloc((size_t)(m + b->v.m) * (size_t)all + 1, sizeof *C);
+    double *C = calloc((size_t)b->v.m * (size_t)all + 1, sizeof *C);
     columns *const to[] = {&it->x.v, &it->x.kv, &it->x.mv};
     const columns *const from[] = {&b->v, &b->kv, &b->mv};
     if (!C)
         TRY(weft_out_of_memory(error, "eigenvectors"));
-    for (int i = 0; i < all; ++i)
-        C[i * all + i] = 1;
+    for (int i = 0; i < more; ++i)
+        C[i * all + m + i] = 1;
     for (int k = 0; k < 3; ++k) {
-        const columns_term terms[] = {{to[k], C}, {from[k], C + m * all}};
+        const columns_term terms[] = {{to[k], NULL}, {from[k], C}};
         TRY(columns_combine(it->pencil, terms, 2, all, to[k], error));
     }
 done:
@@ -209,15 +212,15 @@ done:
 enum { BASES = 3 };
 /* The basis [X W P], the quotient's matrices and its combinations. */
 typedef struct ritz {
-    const basis *list[BASES];
+    basis *list[BASES];
     int first[BASES + 1], n; /* n: bases */
     double *G, *H, *block;   /* [size][size]; block: of two bases */
     double *C;               /* [size][m] */
 } ritz;
 
-static weft_status ritz_make(const iteration *it, bool with_new, bool with_former, ritz *out,
+static weft_status ritz_make(iteration *it, bool with_new, bool with_former, ritz *out,
                              weft_error *error) {
-    const basis *const all[] = {&it->x, &it->w, &it->p};
+    basis *const all[] = {&it->x, &it->w, &it->p};
     *out = (ritz){.n = 0};
     for (int k = 0; k < BASES; ++k) {
         if ((k == 1 && !with_new) || (k == 2 && !with_former) || all[k]->v.m == 0)
@@ -257,70 +260,95 @@ done:
     return status;
 }
 
+/* X is orthonormal, and its quotients are the values, as the iteration before has left it. */
+static void fill_first(const iteration *it, const ritz *r) {
+    const int size = r->first[r->n];
+    for (int i = 0; i < it->m; ++i)
+        for (int k = 0; k < it->m; ++k) {
+            r->G[i * size + k] = i == k ? it->values[i] : 0;
+            r->H[i * size + k] = i == k;
+        }
+}
+
 /* The values of it, and combinations for the m smallest. *fine: the basis is not dependent. */
 static weft_status solve_small(iteration *it, ritz *r, bool *fine, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < r->n; ++i)
         for (int k = i; k < r->n; ++k)
-            TRY(fill_block(it, r, i, k, error));
+            if (i == 0 && k == 0 && r->n > 1)
+                fill_first(it, r);
+            else
+                TRY(fill_block(it, r, i, k, error));
     *fine = pencil_diagonalise(r->first[r->n], it->m, r->G, r->H, it->values, r->C, CONDITION);
 done:
     return status;
 }
 
-/* The rows of C that belong to W and P, of active columns: C [size][m] -> out [size][n_active]. */
-static void take_active(const iteration *it, const ritz *r, double *out) {
-    for (int i = 0; i < r->first[r->n]; ++i)
-        for (int k = 0; k < it->n_active; ++k)
-            out[i * it->n_active + k] = r->C[i * it->m + it->active[k]];
+static columns *block_of(basis *b, int which) {
+    return which == 0 ? &b->v : which == 1 ? &b->kv : &b->mv;
 }
 
-/* X = [X W P] C; P = [W P] C of active columns. */
-static weft_status update(iteration *it, const ritz *r, double *active, weft_error *error) {
+/* P = [W P] C, X = X C + P; of P the active columns stay. */
+static weft_status update(iteration *it, const ritz *r, weft_error *error) {
     weft_status status = WEFT_OK;
-    take_active(it, r, active);
     for (int which = 0; which < 3; ++which) {
-        columns_term x[BASES], p[BASES];
-        columns *const to[] = {which == 0   ? &it->x.v
-                               : which == 1 ? &it->x.kv
-                                            : &it->x.mv,
-                               which == 0   ? &it->p.v
-                               : which == 1 ? &it->p.kv
-                                            : &it->p.mv};
-        for (int i = 0; i < r->n; ++i) {
-            const basis *b = r->list[i];
-            const columns *of = which == 0 ? &b->v : which == 1 ? &b->kv : &b->mv;
-            x[i] = (columns_term){of, r->C + r->first[i] * it->m};
-            p[i] = (columns_term){of, active + r->first[i] * it->n_active};
+        columns *x = block_of(&it->x, which), *p = block_of(&it->p, which);
+        columns_term terms[BASES];
+        for (int i = 0; i < r->n; ++i)
+            terms[i] = (columns_term){block_of(r->list[i], which), r->C + r->first[i] * it->m};
+        if (r->n == 1) {
+            TRY(columns_combine(it->pencil, terms, 1, it->m, x, error));
+            continue;
         }
-        TRY(columns_combine(it->pencil, x, r->n, it->m, to[0], error));
-        if (r->n > 1)
-            TRY(columns_combine(it->pencil, p + 1, r->n - 1, it->n_active, to[1], error));
+        TRY(columns_combine(it->pencil, terms + 1, r->n - 1, it->m, p, error));
+        TRY(columns_combine(it->pencil, (columns_term[]){terms[0], {p, NULL}}, 2, it->m, x, error));
+        if (it->n_active < it->m)
+            TRY(columns_take(it->pencil, it->active, it->n_active, p, error));
     }
 done:
     return status;
 }
 
-/* The best vectors of X, W and P; without P where they are dependent. */
+/* Make P orthogonal to X and W, and select what does not depend on others. */
+static weft_status repair(iteration *it, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(basis_project_all(it->pencil, &it->x, &it->p, error));
+    TRY(basis_project_all(it->pencil, &it->w, &it->p, error));
+    TRY(basis_select(it->pencil, DEPENDENT_DIRECTION, &it->p, error));
+done:
+    return status;
+}
+
+/* Try the basis [X W P], which is repaired where it is dependent, and then [X W]. */
+enum { WITH_FORMER, REPAIRED, WITHOUT_FORMER, TRIALS };
+
+/* The best vectors of X, W and P. */
 static weft_status improve(iteration *it, bool with_new, weft_error *error) {
     weft_status status = WEFT_OK;
     ritz r = {.n = 0};
     bool fine = false;
-    for (int with_former = with_new && it->p.v.m > 0; with_former >= 0 && !fine; --with_former) {
+    int trial = with_new && it->p.v.m > 0 ? WITH_FORMER : WITHOUT_FORMER;
+    double *kept = malloc((size_t)it->m * sizeof *kept);
+    if (!kept)
+        TRY(weft_out_of_memory(error, "eigenvalues"));
+    memcpy(kept, it->values, (size_t)it->m * sizeof *kept);
+    for (; trial < TRIALS && !fine; ++trial) {
+        if (trial == REPAIRED)
+            TRY(repair(it, error));
+        it->pairs->n_restarts += trial == WITHOUT_FORMER && with_new && it->p.v.m > 0;
         free(r.G);
-        TRY(ritz_make(it, with_new, with_former, &r, error));
+        TRY(ritz_make(it, with_new, trial != WITHOUT_FORMER, &r, error));
         TRY(solve_small(it, &r, &fine, error));
-        if (!fine) {
-            ++it->pairs->n_restarts;
-            it->p.v.m = 0;
-        }
+        if (!fine)
+            memcpy(it->values, kept, (size_t)it->m * sizeof *kept);
     }
     if (!fine || it->pairs->n_restarts > RESTARTS_MOST) {
         it->pairs->outcome = WEFT_EIGEN_BREAKDOWN;
         goto done;
     }
-    TRY(update(it, &r, r.block, error));
+    TRY(update(it, &r, error));
 done:
+    free(kept);
     free(r.G);
     return status;
 }
@@ -382,18 +410,22 @@ done:
 
 /* ---- the iteration --------------------------------------------------------------------------- */
 
+/* Take off what rounding has added up: products and quotients by the matrices themselves. */
+static weft_status refresh(iteration *it, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(basis_products(it->pencil, &it->x, error));
+    TRY(improve(it, false, error));
+done:
+    return status;
+}
+
 static weft_status step(iteration *it, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(precondition(it, error));
     TRY(select_new(it, true, &it->w, error));
-    if (it->p.v.m > 0) {
-        TRY(basis_project_all(it->pencil, &it->x, &it->p, error));
-        TRY(basis_project_all(it->pencil, &it->w, &it->p, error));
-        TRY(basis_select(it->pencil, DEPENDENT_DIRECTION, &it->p, error));
-    }
     TRY(improve(it, true, error));
     if (++it->pairs->iterations % REFRESH == 0)
-        TRY(basis_products(it->pencil, &it->x, error));
+        TRY(refresh(it, error));
 done:
     return status;
 }
@@ -430,6 +462,8 @@ weft_status iteration_run(iteration *it, weft_error *error) {
         else
             TRY(step(it, error));
     }
+    if (it->pairs->outcome == WEFT_EIGEN_CONVERGED)
+        TRY(refresh(it, error));
 done:
     return status;
 }

@@ -28,7 +28,7 @@ weft_status columns_product(const weft_pencil *pencil, const weft_csr *A, const 
 /** G = a^T b, [a->m][b->m]. */
 weft_status columns_gram(const weft_pencil *pencil, const columns *a, const columns *b, double *G,
                          weft_error *error);
-/** A term of a sum of blocks: of columns times C [of->m][m of the sum]. */
+/** A term of a sum of blocks: of columns times C [of->m][m of the sum], or, with C NULL, these columns themselves. */
 typedef struct columns_term {
     const columns *of;
     const double *C;
@@ -42,6 +42,9 @@ weft_status columns_residuals(const weft_pencil *pencil, const columns *a, const
 /** Fill columns from the first on with pseudorandom entries, 0 in dropped rows.
  *  seed  other numbers give other entries */
 void columns_random(const weft_pencil *pencil, int first, int last, int seed, columns *out);
+/** Keep n columns of a block, by their numbers, ascending. */
+weft_status columns_take(const weft_pencil *pencil, const int *list, int n, columns *block,
+                         weft_error *error);
 void columns_get(const columns *block, int column, double *out);
 void columns_set(columns *block, int column, const double *values);
 
@@ -58,7 +61,7 @@ weft_status basis_project(const weft_pencil *pencil, const basis *a, columns *v,
 /** The same of v and its products. */
 weft_status basis_project_all(const weft_pencil *pencil, const basis *a, basis *b,
                               weft_error *error);
-/** b = b C, C [b->v.m][m], with its products. */
+/** b = b C, C [b->v.m][m], with its products; kv, which may have no columns, is left out then. */
 weft_status basis_combine(const weft_pencil *pencil, basis *b, const double *C, int m,
                           weft_error *error);
 /** Make M-orthonormal columns of b, fewer of them where some depend on others: eigenvectors of the Gram matrix, scaled to a unit diagonal,
@@ -120,3 +123,14 @@ void clusters_number(int n, const double *values, const double *residuals, int *
  *  tolerance  of residuals */
 weft_status clusters_fix(const weft_pencil *pencil, const double *values, double tolerance,
                          basis *x, weft_error *error);
+
+/** The null vectors of a pencil, M-orthonormal.
+ *  Errors  WEFT_ERROR_INPUT: the mass vanishes on one */
+weft_status pairs_place_null(const weft_pencil *pencil, basis *out, weft_error *error);
+/** Refuse a mass with a negative entry on the diagonal.
+ *  d  pencil_diagonal */
+weft_status pairs_check_mass(const weft_pencil *pencil, const double *d, weft_error *error);
+/** The error where a pencil has fewer values than are wanted. */
+weft_status pairs_refuse_number(int wanted, int64_t most, weft_error *error);
+/** Set it->pairs from the columns of it->x and it->values, by the matrices themselves, and not by what an iteration knows of them. */
+weft_status pairs_describe(iteration *it, weft_error *error);

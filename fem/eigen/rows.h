@@ -38,7 +38,12 @@ SIMD_NAME(combine)(const combination *c, int64_t i, int lanes, double *out) {
         group sum[COMBINED_ROWS] = {0};
         for (int t = 0; t < c->n_terms; ++t) {
             const columns *of = c->terms[t].of;
-            const double *from = of->values + i * of->stride, *C = c->C[t] + at;
+            const double *from = of->values + i * of->stride, *C = c->C[t] ? c->C[t] + at : NULL;
+            if (!C) {
+                for (int row = 0; row < lanes && at < of->stride; ++row)
+                    sum[row] += *groups_of(from + row * of->stride + at);
+                continue;
+            }
             for (int k = 0; k < of->m; ++k)
                 for (int row = 0; row < lanes; ++row)
                     sum[row] += from[row * of->stride + k] * *groups_of(C + k * c->width);

@@ -1,60 +1,9 @@
-/* Finds the smallest eigenvalues of a pencil, and describes them. */
+/* Finds the smallest eigenvalues of a pencil. */
 #include "fem/eigen/private.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-void weft_eigenpairs_clear(weft_eigenpairs *pairs) {
-    free(pairs->values);
-    free(pairs->residuals);
-    free(pairs->vectors);
-    free(pairs->cluster);
-    *pairs = (weft_eigenpairs){0};
-}
-
-/* The null vectors, M-orthonormal. */
-static weft_status place_null(const weft_pencil *pencil, basis *out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    static const double DEPENDENT = 1e-12;
-    const int64_t n = pencil->K.n_rows;
-    TRY(basis_make(n, pencil->n_null, out, error));
-    out->v.m = pencil->n_null;
-    for (int k = 0; k < pencil->n_null; ++k)
-        columns_set(&out->v, k, pencil->null + k * n);
-    TRY(basis_products(pencil, out, error));
-    TRY(basis_select(pencil, DEPENDENT, out, error));
-    if (out->v.m < pencil->n_null)
-        TRY(weft_error_refuse(error, WEFT_ERROR_INPUT,
-                              "neither the matrix nor the mass sees a motion that nothing holds, "
-                              "so that its value can "
-                              "be any",
-                              "fix it by a condition, or give it a mass"));
-done:
-    return status;
-}
-
-static weft_status check_mass(const weft_pencil *pencil, const double *d, weft_error *error) {
-    for (int64_t i = 0; i < pencil->M.n_rows; ++i) {
-        const int64_t at = d[i] > 0 ? weft_csr_find(&pencil->M, i, i) : -1;
-        if (at < 0 || pencil->M.values[at] >= 0)
-            continue;
-        weft_error_set(error, WEFT_ERROR_INPUT,
-                       "the diagonal entry of row %lld of the mass is %g, so that it is not "
-                       "positive semidefinite",
-                       (long long)i, pencil->M.values[at]);
-        weft_error_hint(error, "look at the sign of the form m");
-        return WEFT_ERROR_INPUT;
-    }
-    return WEFT_OK;
-}
-
-static weft_status refuse_number(int wanted, int64_t most, weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_INPUT, "%d eigenvalues are wanted, and the problem has %lld",
-                   wanted, (long long)most);
-    weft_error_hint(error, "ask for fewer, or take a finer mesh; values without mass are infinite");
-    return WEFT_ERROR_INPUT;
-}
 
 /* Columns of a block, of which those beyond the wanted ones let the others converge. */
 static int count_columns(const weft_eigen_settings *settings) {
@@ -73,40 +22,8 @@ static weft_status solve_whole(iteration *it, weft_error *error) {
     TRY(pencil_whole(it->pencil, it->d, it->m, it->values, &it->x, error));
     it->m = it->x.v.m;
     if (it->m < it->settings->n)
-        TRY(refuse_number(it->settings->n, it->m, error));
+        TRY(pairs_refuse_number(it->settings->n, it->m, error));
     it->pairs->outcome = WEFT_EIGEN_CONVERGED;
-done:
-    return status;
-}
-
-/* By the matrices themselves, and not by what the iteration knows of them. */
-static weft_status describe(iteration *it, weft_error *error) {
-    weft_status status = WEFT_OK;
-    static const double KNOWN =
-        1e-2; /* residuals of values beyond the wanted ones that are shown */
-    weft_eigenpairs *pairs = it->pairs;
-    const int64_t rows = it->pencil->K.n_rows;
-    const int n = it->settings->n;
-    TRY(basis_products(it->pencil, &it->x, error));
-    TRY(iteration_measure(it, error));
-    if (pairs->outcome == WEFT_EIGEN_CONVERGED && it->n_active > 0 && it->active[0] < n &&
-        !(it->residuals[it->active[0]] <= 10 * it->settings->tolerance))
-        pairs->outcome = WEFT_EIGEN_BREAKDOWN;
-    pairs->n = pairs->n_known = n;
-    while (pairs->n_known < it->m && it->residuals[pairs->n_known] < KNOWN)
-        ++pairs->n_known;
-    pairs->cluster = calloc((size_t)pairs->n_known + 1, sizeof *pairs->cluster);
-    pairs->vectors = weft_array_make((size_t)n * (size_t)rows, sizeof *pairs->vectors);
-    if (!pairs->cluster || !pairs->vectors)
-        TRY(weft_out_of_memory(error, "eigenvectors"));
-    clusters_number(pairs->n_known, it->values, it->residuals, pairs->cluster);
-    it->x.v.m = it->x.kv.m = it->x.mv.m = n; /* those beyond are dropped */
-    TRY(clusters_fix(it->pencil, it->values, it->settings->tolerance, &it->x, error));
-    for (int k = 0; k < n; ++k)
-        columns_get(&it->x.v, k, pairs->vectors + k * rows);
-    pairs->values = it->values;
-    pairs->residuals = it->residuals;
-    it->values = it->residuals = NULL;
 done:
     return status;
 }
@@ -126,14 +43,83 @@ weft_status weft_eigen_smallest(const weft_pencil *pencil, const weft_eigen_sett
     if (!d)
         TRY(weft_out_of_memory(error, "eigenvalues"));
     if (settings->n > n_free)
-        TRY(refuse_number(settings->n, n_free, error));
+        TRY(pairs_refuse_number(settings->n, n_free, error));
     TRY(pencil_diagonal(pencil, d, error));
-    TRY(check_mass(pencil, d, error));
-    TRY(place_null(pencil, &null, error));
+    TRY(pairs_check_mass(pencil, d, error));
+    TRY(pairs_place_null(pencil, &null, error));
     TRY(n_free <= WEFT_EIGEN_DENSE || n_free < 5 * (int64_t)it.m ? solve_whole(&it, error)
                                                                  : iteration_run(&it, error));
     out->n_columns = it.m;
-    TRY(describe(&it, error));
+    TRY(pairs_describe(&it, error));
+done:
+    iteration_free(&it);
+    basis_free(&null);
+    free(d);
+    return status;
+}
+
+/* ---- the largest ----------------------------------------------------------------------------- */
+
+static weft_status refuse_massless(const weft_pencil *swapped, double *d, weft_error *error) {
+    const weft_status status = pencil_diagonal(swapped, d, error);
+    if (status == WEFT_ERROR_INPUT)
+        weft_error_refuse(error, status,
+                          "some unknowns have no mass, so that the largest values are infinite",
+                          "ask for the smallest, or for those near a shift");
+    return status;
+}
+
+/* The n columns of x in the reverse order, of length 1 in M, with l = 1/mu. */
+static weft_status reverse(iteration *it, const weft_pencil *pencil, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int n = it->settings->n, m = it->x.v.m;
+    double *C = calloc((size_t)m * (size_t)n + (size_t)n, sizeof *C), *values = C + m * n;
+    if (!C)
+        TRY(weft_out_of_memory(error, "eigenvectors"));
+    for (int k = 0; k < n; ++k) {
+        const double mu = it->values[n - 1 - k];
+        values[k] = 1 / mu;
+        C[(n - 1 - k) * n + k] = mu > 0 ? 1 / sqrt(mu) : 1; /* x.K x is 1, and x.M x = mu */
+    }
+    TRY(basis_combine(it->pencil, &it->x, C, n, error));
+    memcpy(it->values, values, (size_t)n * sizeof *values);
+    it->pencil = pencil;
+    it->m = n;
+done:
+    free(C);
+    return status;
+}
+
+weft_status weft_eigen_largest(const weft_pencil *pencil, const weft_eigen_settings *settings,
+                               weft_eigenpairs *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    basis null = {.v = {0}};
+    const weft_pencil swapped = {.device = pencil->device,
+                                 .monitor = pencil->monitor,
+                                 .K = pencil->M,
+                                 .M = pencil->K,
+                                 .dropped = pencil->dropped,
+                                 .n_dropped = pencil->n_dropped};
+    const int64_t n_free = pencil->K.n_rows - pencil->n_dropped - pencil->n_null;
+    double *d = calloc((size_t)pencil->K.n_rows + 1, sizeof *d);
+    iteration it = {.pencil = &swapped,
+                    .settings = settings,
+                    .d = d,
+                    .null = &null,
+                    .m = count_columns(settings),
+                    .pairs = out};
+    if (!d)
+        TRY(weft_out_of_memory(error, "eigenvalues"));
+    if (settings->n > n_free)
+        TRY(pairs_refuse_number(settings->n, n_free, error));
+    TRY(refuse_massless(&swapped, d, error));
+    TRY(pairs_check_mass(&swapped, d, error));
+    TRY(n_free <= WEFT_EIGEN_DENSE || n_free < 5 * (int64_t)it.m ? solve_whole(&it, error)
+                                                                 : iteration_run(&it, error));
+    out->n_columns = it.m;
+    TRY(reverse(&it, pencil, error));
+    TRY(pencil_diagonal(pencil, d, error));
+    TRY(pairs_describe(&it, error));
 done:
     iteration_free(&it);
     basis_free(&null);

@@ -1,10 +1,7 @@
-/* Finds the eigenvalues of a problem with a mass: makes its two matrices, and what approximates the inverse of the first. */
-#include "fem/eigen/eigen.h"
+/* Finds the eigenvalues of a problem with a mass: refuses what has none that are computed, chooses the method, and reports. */
 #include "core/base/options.h"
-#include "fem/precondition/levels.h"
 #include "fem/problem/output.h"
-#include "fem/problem/problem.h"
-#include "fem/time/rename.h"
+#include "fem/problem/pencil.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -67,7 +64,9 @@ done:
 static weft_status check_options(const weft_eigen_options *options, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_options_check("weft_eigen_options", options->size, sizeof *options, error));
-    if (options->n >= 1 && options->n <= WEFT_EIGEN_MOST &&
+    const bool is_known = options->which >= WEFT_EIGEN_SMALLEST &&
+                          options->which <= WEFT_EIGEN_LARGEST && isfinite(options->shift);
+    if (is_known && options->n >= 1 && options->n <= WEFT_EIGEN_MOST &&
         (options->n_columns == 0 ||
          (options->n_columns > options->n && options->n_columns <= 2 * WEFT_EIGEN_MOST)))
         goto done;
@@ -113,253 +112,7 @@ done:
     return status;
 }
 
-/* ---- the matrices ---------------------------------------------------------------------------- */
-
-/* The operators of a pencil, and what is made of them. Start from {0}; parts_clear. */
-typedef struct parts {
-    weft_problem *problem;
-    weft_bound_form *bound; /* [parts of the problem] of the mass, malloc'd */
-    weft_text *texts;
-    weft_operator *mass;
-    weft_reduction *reduction; /* of the mass; NULL: nothing is dependent */
-    double *own[2];            /* values of matrices that are kept on a GPU */
-    double *null;              /* [n_null][n_dofs] */
-    int32_t *held; /* [n_held] ascending dofs that are left out, and those that pin null vectors */
-    int64_t n_held;
-    double *copy; /* [n_dofs] */
-    weft_memory *r, *z;
-} parts;
-
-static void parts_clear(parts *p) {
-    weft_reduction_free(&p->reduction);
-    weft_operator_free(&p->mass);
-    for (int i = 0; p->texts && i < p->problem->forms.n_parts; ++i)
-        weft_text_free(&p->texts[i]);
-    free(p->texts);
-    free(p->bound);
-    free(p->own[0]);
-    free(p->own[1]);
-    free(p->null);
-    free(p->held);
-    free(p->copy);
-    weft_memory_free(&p->r);
-    weft_memory_free(&p->z);
-}
-
-static weft_status refuse_mass(const weft_problem *problem, double asymmetry, weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                   "the mass matrix '%s' is not symmetric: |M - M^T| is %.1e of |M|",
-                   problem->forms.mass_name ? problem->forms.mass_name : problem->forms.mass,
-                   asymmetry);
-    weft_error_location(error, problem->forms.file, NULL, 0, 0);
-    weft_error_hint(error, "eigenvalues need a symmetric one, such as rho*inner(u, v)*dx");
-    return WEFT_ERROR_UNSUPPORTED;
-}
-
-/* The form of a part whose local matrix is the mass. */
-static weft_status make_mass_form(parts *p, int i, weft_form *out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_problem *problem = p->problem;
-    const char *name = problem->forms.mass;
-    double asymmetry = 0;
-    weft_time_rename(&p->texts[i], problem->forms.parts[i].bound.form.text);
-    weft_text_add(&p->texts[i], "\nK = 1*%s;\n",
-                  strcmp(name, "K") == 0 ? weft_time_own_matrix : name);
-    if (p->texts[i].failed)
-        TRY(weft_out_of_memory(error, "a mass"));
-    weft_time_copy_form(&problem->forms.parts[i].bound.form, p->texts[i].data, &p->bound[i]);
-    p->bound[i].form.is_symmetric = false; /* which is said of the matrix */
-    *out = p->bound[i].form;
-    TRY(weft_form_asymmetry(problem->context, out, &asymmetry, error));
-    if (!(asymmetry <= WEFT_SYMMETRIC))
-        TRY(refuse_mass(problem, asymmetry, error));
-done:
-    return status;
-}
-
-static weft_status make_mass(parts *p, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_problem *problem = p->problem;
-    const size_t n_parts = (size_t)problem->forms.n_parts;
-    weft_form *forms = calloc(n_parts + 1, sizeof *forms);
-    int n = 0;
-    p->bound = calloc(n_parts + 1, sizeof *p->bound);
-    p->texts = calloc(n_parts + 1, sizeof *p->texts);
-    if (!forms || !p->bound || !p->texts)
-        TRY(weft_out_of_memory(error, "a mass"));
-    for (int i = 0; i < problem->forms.n_parts; ++i)
-        if (problem->forms.parts[i].has_mass)
-            TRY(make_mass_form(p, i, &forms[n++], error));
-    TRY(weft_operator_make(problem->context, WEFT_ASSEMBLY_CSR, forms, n, &p->mass, error));
-    TRY(weft_operator_assemble(p->mass, error));
-done:
-    free(forms);
-    return status;
-}
-
-/* C^T K C and C^T M C, where there are dependent dofs. */
-static weft_status reduce(parts *p, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_assembled *system = &p->problem->system;
-    TRY(weft_problem_reduce(p->problem, error));
-    if (!system->reduction)
-        goto done;
-    TRY(weft_reduction_update(system->reduction, system->op, error));
-    TRY(weft_reduction_make(system->constraints, &p->reduction, error));
-    TRY(weft_reduction_update(p->reduction, p->mass, error));
-done:
-    return status;
-}
-
-static weft_system reduced(const weft_problem *problem) {
-    const weft_system whole = weft_problem_system(problem);
-    return weft_reduction_system(problem->system.reduction, &whole);
-}
-
-static weft_status read_matrices(parts *p, weft_pencil *pencil, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_system system = reduced(p->problem);
-    const weft_preconditioner_problem K = {.op = system.op};
-    const weft_preconditioner_problem M = {
-        .op = p->reduction ? weft_reduction_operator(p->reduction) : p->mass};
-    TRY(weft_matrix_on_host(&K, &pencil->K, &p->own[0], error));
-    TRY(weft_matrix_on_host(&M, &pencil->M, &p->own[1], error));
-    pencil->dropped = system.constrained;
-    pencil->n_dropped = system.n_constrained;
-done:
-    return status;
-}
-
-/* ---- what nothing holds ---------------------------------------------------------------------- */
-
-/* The constant of a scalar, or modes; 0 in dofs that are left out. */
-static weft_status find_null(parts *p, weft_pencil *pencil, weft_error *error) {
-    const weft_assembled *system = &p->problem->system;
-    const int64_t n = pencil->K.n_rows;
-    const int n_null = system->linear.project_mean ? 1 : system->modes.n;
-    p->null = calloc((size_t)n_null * (size_t)n + 1, sizeof *p->null);
-    if (!p->null)
-        return weft_out_of_memory(error, "free modes");
-    for (int64_t i = 0; i < n * n_null; ++i)
-        p->null[i] = system->linear.project_mean ? 1 : system->modes.modes[i];
-    for (int k = 0; k < n_null; ++k)
-        for (int64_t i = 0; i < pencil->n_dropped; ++i)
-            p->null[k * n + pencil->dropped[i]] = 0;
-    pencil->null = p->null;
-    pencil->n_null = n_null;
-    return WEFT_OK;
-}
-
-static int compare(const void *a, const void *b) {
-    const int32_t i = *(const int32_t *)a, k = *(const int32_t *)b;
-    return (i > k) - (i < k);
-}
-
-/* Dofs that pin the null vectors, behind those that are left out: the largest entries in an elimination. */
-static weft_status pin(parts *p, const weft_pencil *pencil, int n_pins, weft_error *error) {
-    const int64_t n = pencil->K.n_rows;
-    p->n_held = pencil->n_dropped + n_pins;
-    double *left = malloc((size_t)n_pins * (size_t)n * sizeof *left + 1);
-    p->held = malloc((size_t)p->n_held * sizeof *p->held + 1);
-    if (!left || !p->held) {
-        free(left);
-        return weft_out_of_memory(error, "free modes");
-    }
-    memcpy(p->held, pencil->dropped, (size_t)pencil->n_dropped * sizeof *p->held);
-    memcpy(left, p->null, (size_t)n_pins * (size_t)n * sizeof *left);
-    for (int k = 0; k < n_pins; ++k) {
-        int64_t at = 0;
-        double *row = left + k * n;
-        for (int64_t i = 0; i < n; ++i)
-            at = fabs(row[i]) > fabs(row[at]) ? i : at;
-        for (int other = k + 1; other < n_pins; ++other) {
-            const double factor = left[other * n + at] / row[at];
-            for (int64_t i = 0; i < n; ++i)
-                left[other * n + i] -= factor * row[i];
-        }
-        p->held[pencil->n_dropped + k] = (int32_t)at;
-    }
-    qsort(p->held, (size_t)p->n_held, sizeof *p->held, compare);
-    free(left);
-    return WEFT_OK;
-}
-
-/* ---- the approximate inverse ----------------------------------------------------------------- */
-
-/* Jacobi's preconditioner, which a solve of little work takes, needs ten times the iterations, each of them on all of the vectors. */
-static weft_status suit_preconditioner(weft_linear *linear, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_problem_choice *choice = &linear->choice;
-    if (linear->options->preconditioner != WEFT_AUTO || choice->preconditioner >= 0)
-        goto done;
-    TRY(weft_preconditioner_find("aggregation", &choice->preconditioner, error));
-    (void)snprintf(choice->preconditioner_reason, sizeof choice->preconditioner_reason,
-                   "eigenvalues want more than the diagonal");
-done:
-    return status;
-}
-
-/* Where null vectors are pinned, the inverse is that of K but for these. */
-static weft_status precondition(void *user, const double *r, double *z, weft_error *error) {
-    weft_status status = WEFT_OK;
-    parts *p = user;
-    weft_linear *linear = &p->problem->system.linear;
-    const int64_t n = p->problem->fields.n_dofs;
-    if (!linear->preconditioner) { /* none is what was asked for */
-        memcpy(z, r, (size_t)n * sizeof *z);
-        goto done;
-    }
-    memcpy(p->copy, r, (size_t)n * sizeof *p->copy);
-    for (int64_t k = 0; k < p->n_held; ++k)
-        p->copy[p->held[k]] = 0;
-    TRY(weft_memory_write(p->r, 0, p->copy, (size_t)n * sizeof *r, error));
-    TRY(weft_preconditioner_apply(linear->preconditioner, p->r, p->z, error));
-    TRY(weft_memory_read(p->z, 0, z, (size_t)n * sizeof *z, error));
-done:
-    return status;
-}
-
-static weft_status make_inverse(parts *p, weft_pencil *pencil, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_problem *problem = p->problem;
-    weft_linear *linear = &problem->system.linear;
-    weft_system system = reduced(problem);
-    const int n_pins = linear->project_mean ? 0 : pencil->n_null;
-    const size_t bytes = (size_t)problem->fields.n_dofs * sizeof(double);
-    TRY(pin(p, pencil, n_pins, error));
-    system.constrained = p->held;
-    system.n_constrained = p->n_held;
-    linear->solves_once = true;
-    TRY(weft_linear_precondition(linear, &system, error));
-    if (!linear->preconditioner && linear->choice.preconditioner == WEFT_JACOBI)
-        goto done;
-    p->copy = malloc(bytes + 1);
-    if (!p->copy)
-        TRY(weft_out_of_memory(error, "eigenvalues"));
-    TRY(weft_memory_make(problem->context->device, bytes, &p->r, error));
-    TRY(weft_memory_make(problem->context->device, bytes, &p->z, error));
-    pencil->user = p;
-    pencil->precondition = precondition;
-done:
-    return status;
-}
-
 /* ---- the result ------------------------------------------------------------------------------ */
-
-/* Dependent dofs by the others. */
-static weft_status expand(parts *p, weft_eigenpairs *pairs, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_assembled *system = &p->problem->system;
-    const size_t bytes = (size_t)p->problem->fields.n_dofs * sizeof(double);
-    for (int k = 0; k < pairs->n && system->reduction; ++k) {
-        double *u = pairs->vectors + k * p->problem->fields.n_dofs;
-        TRY(weft_memory_write(system->u, 0, u, bytes, error));
-        TRY(weft_reduction_fill(system->reduction, 0, system->u, error));
-        TRY(weft_memory_read(system->u, 0, u, bytes, error));
-    }
-done:
-    return status;
-}
 
 static void scale(weft_eigenpairs *pairs, int64_t n_dofs) {
     for (int k = 0; k < pairs->n; ++k) {
@@ -403,31 +156,77 @@ static weft_status describe(const weft_problem *problem, const weft_eigen_option
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static weft_status find(parts *p, const weft_eigen_options *options, weft_eigen *eigen,
-                        weft_error *error) {
+static bool is_factorization(int kind) {
+    return kind >= 0 && (strcmp(weft_preconditioner_about(kind)->name, "lu") == 0 ||
+                         strcmp(weft_preconditioner_about(kind)->name, "cholmod") == 0);
+}
+
+/* In the plane factors take less time than blocks of vectors do. */
+static bool takes_factors(const weft_problem *problem, const weft_eigen_options *options,
+                          weft_eigen_report *report) {
+    const weft_linear *linear = &problem->system.linear;
+    const int components = weft_space_components(problem->fields.space);
+    weft_factorization_cost cost;
+    const char *reason = "";
+    bool takes = false;
+    if (options->which == WEFT_EIGEN_NEAR)
+        return true;
+    if (options->which == WEFT_EIGEN_LARGEST)
+        return false;
+    if (is_factorization(linear->options->preconditioner)) {
+        takes = true;
+        reason = "a factorization is what was asked for";
+    } else if (linear->options->preconditioner == WEFT_AUTO && problem->mesh->dimension < 3) {
+        takes = weft_linear_may_factorise(linear, problem->fields.n_dofs / components, components,
+                                          &cost);
+        reason = takes ? "automatic: in the plane factors are fast"
+                       : "automatic: no factorization of so many unknowns, or no library for one";
+    } else if (linear->options->preconditioner == WEFT_AUTO) {
+        reason = "automatic: in space factors are slow";
+    }
+    (void)snprintf(report->reason, sizeof report->reason, "%s", reason);
+    return takes;
+}
+
+static weft_status run(weft_problem_pencil *p, const weft_eigen_options *options,
+                       const weft_eigen_settings *settings, weft_eigen *eigen, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_problem *problem = p->problem;
-    weft_linear *linear = &problem->system.linear;
-    weft_pencil pencil = {.device = problem->context->device, .monitor = problem->context->monitor};
-    const int limit = linear->options->max_iterations;
-    const weft_eigen_settings settings = {.n = options->n,
-                                          .n_columns = options->n_columns,
-                                          .tolerance = linear->options->tolerance,
-                                          .max_iterations = limit >= 0 ? limit : ITERATIONS_MOST};
-    TRY(suit_preconditioner(linear, error));
-    TRY(weft_problem_operator_make(problem, error));
-    TRY(weft_problem_check_fixed(problem, error));
-    TRY(make_mass(p, error));
-    TRY(reduce(p, error));
-    TRY(read_matrices(p, &pencil, error));
-    TRY(find_null(p, &pencil, error));
-    TRY(make_inverse(p, &pencil, error));
-    const double start = weft_context_clock(problem->context);
-    TRY(weft_eigen_smallest(&pencil, &settings, &eigen->pairs, error));
-    TRY(expand(p, &eigen->pairs, error));
-    eigen->report.n_rigid = pencil.n_null;
-    eigen->report.seconds = weft_context_clock(problem->context) - start;
-    TRY(describe(problem, options, eigen, error));
+    weft_context *context = p->problem->context;
+    const bool by_factors = takes_factors(p->problem, options, &eigen->report);
+    const double shift = options->which == WEFT_EIGEN_NEAR ? options->shift : 0;
+    eigen->report.method = by_factors ? "Lanczos" : "LOBPCG";
+    if (by_factors)
+        TRY(weft_problem_pencil_factorise(p, shift, options->which != WEFT_EIGEN_NEAR, error));
+    else if (options->which == WEFT_EIGEN_SMALLEST)
+        TRY(weft_problem_pencil_precondition(p, error));
+    const double start = weft_context_clock(context);
+    TRY(by_factors ? weft_eigen_near(&p->pencil, settings, &eigen->pairs, error)
+        : options->which == WEFT_EIGEN_LARGEST
+            ? weft_eigen_largest(&p->pencil, settings, &eigen->pairs, error)
+            : weft_eigen_smallest(&p->pencil, settings, &eigen->pairs, error));
+    TRY(weft_problem_pencil_expand(p, &eigen->pairs, error));
+    eigen->report.n_rigid = p->pencil.n_null;
+    eigen->report.seconds = weft_context_clock(context) - start;
+    eigen->report.factor_seconds = p->seconds;
+    if (by_factors)
+        (void)snprintf(eigen->report.factors, sizeof eigen->report.factors, "%s",
+                       weft_external_description(p->factors));
+done:
+    return status;
+}
+
+static weft_status find(weft_problem_pencil *p, const weft_eigen_options *options,
+                        weft_eigen *eigen, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_problem_options *solve = p->problem->system.linear.options;
+    const weft_eigen_settings settings = {
+        .n = options->n,
+        .n_columns = options->n_columns,
+        .tolerance = solve->tolerance,
+        .max_iterations = solve->max_iterations >= 0 ? solve->max_iterations : ITERATIONS_MOST};
+    TRY(weft_problem_pencil_make(p, error));
+    TRY(run(p, options, &settings, eigen, error));
+    TRY(describe(p->problem, options, eigen, error));
 done:
     return status;
 }
@@ -435,7 +234,7 @@ done:
 weft_status weft_problem_find_eigenvalues(weft_problem *problem, const weft_eigen_options *options,
                                           weft_eigen **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    parts p = {.problem = problem};
+    weft_problem_pencil p = {.problem = problem};
     weft_eigen *made = calloc(1, sizeof *made);
     if (!made)
         TRY(weft_out_of_memory(error, "eigenvalues"));
@@ -446,7 +245,7 @@ weft_status weft_problem_find_eigenvalues(weft_problem *problem, const weft_eige
     *out = made;
     made = NULL;
 done:
-    parts_clear(&p);
+    weft_problem_pencil_clear(&p);
     weft_eigen_free(&made);
     return status;
 }

@@ -421,7 +421,7 @@ class weft_bind_options(_Options):
 
 
 class weft_eigen_options(_Options):
-    _fields_ = [("size", c_size_t), ("n", c_int), ("n_columns", c_int), ("length", c_int)]
+    _fields_ = [("size", c_size_t), ("n", c_int), ("which", c_int), ("shift", c_double), ("n_columns", c_int), ("length", c_int)]
 
 
 class weft_eigen_report(Structure):
@@ -429,6 +429,7 @@ class weft_eigen_report(Structure):
                 ("errors", POINTER(c_double)), ("clusters", POINTER(c_int)), ("next", c_double), ("is_cut", c_bool),
                 ("n_rigid", c_int), ("n_dofs", c_int64), ("vectors", POINTER(c_double)), ("iterations", c_int),
                 ("n_columns", c_int), ("applications", c_int64), ("seconds", c_double),
+                ("method", c_char_p), ("reason", c_char * 200), ("factors", c_char * 120), ("factor_seconds", c_double),
                 ("choice", POINTER(weft_problem_choice))]
 
 

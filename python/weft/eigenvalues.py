@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     import numpy
 
 _LENGTHS = ("mass", "component")
+_NEAR, _LARGEST = 1, 2  # of weft_eigen_which
 
 
 @dataclass(eq=False)
 class Eigenvalues:
-    """The smallest eigenvalues l of a(u, v) = l m(u, v), with their functions u.
+    """Eigenvalues l of a(u, v) = l m(u, v), with their functions u.
 
     values          ascending
     vectors         [n, nodes] or [n, nodes, components]; the largest component of each is positive
@@ -28,6 +29,7 @@ class Eigenvalues:
     multiplicities  of each value: how many of them are one
     rigid_modes     motions, or constants, that nothing holds: their values are 0, and are not among the others
     next            the value after the last; NaN: not known. is_cut: it is one with the last
+    method          "LOBPCG" or "Lanczos", for the reason
     """
 
     values: numpy.ndarray
@@ -42,7 +44,9 @@ class Eigenvalues:
     outcome: str
     iterations: int
     columns: int
-    preconditioner_applications: int
+    applications: int
+    method: str
+    reason: str
     _problem: Handle = field(repr=False)
     _handle: Handle = field(repr=False)
 
@@ -62,15 +66,22 @@ class Eigenvalues:
                                             encode(statement), True)
 
 
-def find_eigenvalues(problem: Handle, options: s.weft_problem_options, n: int, columns: int, normalise: str,
+def wanted(n: int, near: Optional[float], largest: bool, columns: int, normalise: str) -> s.weft_eigen_options:
+    """What Problem.eigenvalues is asked for."""
+    if normalise not in _LENGTHS:
+        raise UsageError("normalise is %r: expected 'mass' or 'component'" % (normalise,), "usage")
+    if near is not None and largest:
+        raise UsageError("near and largest exclude each other", "usage")
+    return s.weft_eigen_options(n=n, which=_NEAR if near is not None else _LARGEST if largest else 0, shift=near or 0,
+                                n_columns=columns, length=_LENGTHS.index(normalise))
+
+
+def find_eigenvalues(problem: Handle, options: s.weft_problem_options, which: s.weft_eigen_options,
                      must_converge: bool) -> Eigenvalues:
     """The eigenvalues of a problem that was bound with a mass."""
     import numpy
 
-    if normalise not in _LENGTHS:
-        raise UsageError("normalise is %r: expected 'mass' or 'component'" % (normalise,), "usage")
     handle = Handle("eigen", problem, options)
-    which = s.weft_eigen_options(n=n, n_columns=columns, length=_LENGTHS.index(normalise))
     lib.weft_problem_eigenvalues(problem.pointer, byref(options), byref(which), byref(handle.pointer))
     found = lib.weft_eigen_reported(handle.pointer).contents
 
@@ -86,7 +97,7 @@ def find_eigenvalues(problem: Handle, options: s.weft_problem_options, n: int, c
         vectors=vectors.reshape((found.n, -1, components) if components > 1 else (found.n, -1)),
         multiplicities=[clusters.count(one) for one in clusters], rigid_modes=found.n_rigid, next=found.next,
         is_cut=found.is_cut, converged=found.outcome == 0, outcome=outcome, iterations=found.iterations, columns=found.n_columns,
-        preconditioner_applications=found.applications, _problem=problem, _handle=handle)
+        applications=found.applications, method=found.method.decode(), reason=found.reason.decode(), _problem=problem, _handle=handle)
     if must_converge and not result.converged:
         raise NotConverged("the eigenvalues did not converge: %s after %d iterations; raise max_iterations, or choose another "
                            "preconditioner" % (outcome, found.iterations), None)

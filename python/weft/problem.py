@@ -11,7 +11,7 @@ from ._library import Borrowed, Handle, UnsupportedError, UsageError, encode, li
 from .binding import Binding, binding_of, formula, is_formula
 from .conditions import Condition, Constraint, PointLoad, condition_rows, constraint_rows
 from .device import Array, Device
-from .eigenvalues import Eigenvalues, find_eigenvalues
+from .eigenvalues import Eigenvalues, find_eigenvalues, wanted
 from .gradient import Gradient, Gradients
 from .mesh import Mesh
 from .operator import Space, _Context
@@ -288,12 +288,15 @@ class Problem(Results):
             raise NotConverged(complaint + _advice(handle), self.report)
         return self.report
 
-    def eigenvalues(self, n: int = 10, columns: int = 0, normalise: str = "mass", must_converge: bool = True) -> Eigenvalues:
-        """The n smallest eigenvalues l of a(u, v) = l m(u, v), of a symmetric form a with a mass m (docs/eigenvalues.md).
+    def eigenvalues(self, n: int = 10, near: Optional[float] = None, largest: bool = False, columns: int = 0,
+                    normalise: str = "mass", must_converge: bool = True) -> Eigenvalues:
+        """Eigenvalues l of a(u, v) = l m(u, v), of a symmetric form a with a mass m: the n smallest (docs/eigenvalues.md).
 
             found = weft.Problem(mesh, "drum.ufl", conditions=[weft.Dirichlet("boundary", 0)]).eigenvalues(6)
             found.values, found.vectors
 
+        near           those nearest to this number instead, also where a is not definite
+        largest        the largest instead
         columns        vectors that are computed together, more than n; 0: by n
         normalise      what is 1 of an eigenvector u: "mass", u.M u, or "component", the largest one
         must_converge  raise NotConverged where the iteration does not converge
@@ -301,7 +304,7 @@ class Problem(Results):
         if self._ranks:
             raise UnsupportedError("eigenvalues are not computed on several ranks\nhint: make a problem without ranks", "unsupported")
         handle = self._make(self._binding, self._context, False, of_pencil=True)
-        return find_eigenvalues(handle, self._options, n, columns, normalise, must_converge)
+        return find_eigenvalues(handle, self._options, wanted(n, near, largest, columns, normalise), must_converge)
 
     def gradient(self, functional: str = "J", wrt: Union[str, None, Sequence[Optional[str]]] = (), norm: str = "L2") -> Gradient:
         """Derivatives of a functional of the solution, a form without arguments in the form file (docs/gradients.md).

@@ -92,6 +92,42 @@ class Eigenvalues(unittest.TestCase):
                     self.compare(size, held, preconditioner, massless=True)
                     self.compare(size, [], preconditioner)
 
+    def test_factors(self):
+        """Lanczos' method: the smallest, and those near a shift of a matrix that is not definite."""
+        for name in ("WEFT_UMFPACK", "WEFT_MUMPS"):  # other tests hide them
+            os.environ.pop(name, None)
+        held = [weft.Dirichlet("boundary", 0)]
+        try:
+            found = self.compare(20, held, "lu", massless=True)
+        except weft.UnsupportedError as error:
+            self.skipTest(str(error))
+        self.assertEqual(found.method, "Lanczos")
+        self.compare(5, held, "lu", massless=True)
+        self.compare(20, [], "lu")
+        self.assertEqual(self.compare(20, held, "auto").method, "Lanczos")
+        mesh = weft.Mesh("square:20")
+        k, rho = numpy.ones(800), numpy.random.default_rng(3).uniform(0.5, 3, 800)
+        K, M = matrices(mesh, k, rho)
+        text = DRUM.replace("dx(degree=0)", "dx(degree=0) - 200*u*v*dx(degree=2)")
+        K -= 200*matrices(mesh, k, k)[1]
+        all_values = scipy.linalg.eigh(K, M, eigvals_only=True)
+        problem = weft.Problem(mesh, forms(text), values={"k": 1, "rho": rho}, device=self.device)
+        for shift in (-31.0, 5.5):
+            expected = sorted(all_values[numpy.argsort(abs(all_values - shift))[:9]])
+            found = problem.eigenvalues(9, near=shift)
+            numpy.testing.assert_allclose(found.values, expected, rtol=1e-8)
+            self.assertLess(max(found.residuals), 1e-7)
+        with self.assertRaisesRegex(weft.InputError, "the factors of K - s M are wrong|singular"):
+            problem.eigenvalues(3, near=all_values[10])
+        with self.assertRaisesRegex(weft.Error, "is not positive definite"):
+            problem.eigenvalues(3)
+
+    def test_largest(self):
+        mesh = weft.Mesh("square:12")
+        K, M = matrices(mesh, numpy.ones(288), 2*numpy.ones(288))
+        found = weft.Problem(mesh, forms(DRUM), values={"k": 1, "rho": 2}, device=self.device).eigenvalues(4, largest=True)
+        numpy.testing.assert_allclose(found.values, scipy.linalg.eigh(K, M, eigvals_only=True)[-4:], rtol=1e-9)
+
     def test_cantilever(self):
         """w'''' = (2 pi f)^2 rho A/(E I) w, f_k = b_k^2/(2 pi) sqrt(E I/(rho A))/L^2; a beam of 1 by 40, whose shear and turning inertia
         lower the second value by 0.8 %."""
@@ -105,7 +141,7 @@ class Eigenvalues(unittest.TestCase):
 
     def test_result(self):
         mesh = weft.Mesh("square:16")
-        problem = weft.Problem(mesh, forms(SOLID, degree=1), device=self.device)
+        problem = weft.Problem(mesh, forms(SOLID, degree=1), device=self.device, preconditioner="aggregation")
         found = problem.eigenvalues(4, columns=9, normalise="component")
         self.assertEqual((found.rigid_modes, found.vectors.shape, found.columns), (3, (4, 17**2, 2), 9))
         numpy.testing.assert_allclose(found.vectors.max(axis=(1, 2)), 1, rtol=1e-5)
@@ -127,7 +163,7 @@ class Eigenvalues(unittest.TestCase):
                                    conditions=[weft.Dirichlet("boundary", conditions)], **options)
             with self.assertRaisesRegex(weft.Error, message):
                 problem.eigenvalues(3)
-        limited = weft.Problem(mesh, forms(DRUM), values=one, device=self.device, max_iterations=2)
+        limited = weft.Problem(mesh, forms(DRUM), values=one, device=self.device, max_iterations=2, preconditioner="aggregation")
         with self.assertRaisesRegex(weft.NotConverged, "iteration limit reached after 2 iterations"):
             limited.eigenvalues(3)
         self.assertFalse(limited.eigenvalues(3, must_converge=False).converged)
