@@ -8,5 +8,6 @@ void weft_diagonalise(int n, double *A, double *V);
 /** By Householder's reflections and the implicit QL method, faster from some ten rows on: eigenvalues ascending.
  *  A       [n][n] set to the eigenvectors, column k of eigenvalue k
  *  values  [n]; NaN if entries of A are not finite
+ *  work    [3 n]
  *  Source  Golub and Van Loan 2013, section 8.3; Wilkinson and Reinsch 1971, contribution II/2 and II/4 */
-void weft_eigenvectors(int n, double *A, double *values);
+void weft_eigenvectors(int n, double *A, double *values, double *work);

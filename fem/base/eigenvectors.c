@@ -4,7 +4,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 enum { STEPS_MOST = 60 }; /* for one eigenvalue, of which two are usual */
 
@@ -122,13 +121,13 @@ static void sort(int n, double *A, double *values) {
     }
 }
 
-void weft_eigenvectors(int n, double *A, double *values) {
-    double *beside = calloc(3 * (size_t)(n + 1), sizeof *beside), *h = beside + n + 1;
-    bool fine = beside != NULL;
+void weft_eigenvectors(int n, double *A, double *values, double *work) {
+    double *beside = work, *h = work + n;
+    bool fine = true;
     for (int i = 0; i < n * n && fine; ++i)
         fine = isfinite(A[i]);
     for (int k = n - 1; k >= 0 && fine; --k) {
-        const double e = reflect(n, k, A, h + n + 1, &h[k]);
+        const double e = reflect(n, k, A, work + 2 * n, &h[k]);
         if (k > 0)
             beside[k - 1] = e;
     }
@@ -145,5 +144,4 @@ void weft_eigenvectors(int n, double *A, double *values) {
         values[i] = NAN;
     if (fine)
         sort(n, A, values);
-    free(beside);
 }

@@ -82,14 +82,15 @@ done:
     return status;
 }
 
-/* C [m][*n_kept]: orthonormal combinations, by the Gram matrix G, which is overwritten. */
-static void select_columns(int m, double threshold, double *G, double *scale, double *values,
-                           double *C, int *n_kept) {
+/* C [m][*n_kept]: orthonormal combinations, by the Gram matrix G, which is overwritten; work [5 m] */
+static void select_columns(int m, double threshold, double *G, double *work, double *C,
+                           int *n_kept) {
+    double *scale = work, *values = work + m;
     for (int i = 0; i < m; ++i)
         scale[i] = G[i * m + i] > 0 && isfinite(G[i * m + i]) ? 1 / sqrt(G[i * m + i]) : 0;
     for (int i = 0; i < m * m; ++i)
         G[i] = scale[i / m] * scale[i % m] != 0 ? G[i] * scale[i / m] * scale[i % m] : 0;
-    weft_eigenvectors(m, G, values);
+    weft_eigenvectors(m, G, values, values + m);
     int kept = 0;
     while (kept < m && values[m - 1 - kept] > threshold * values[m - 1])
         ++kept;
@@ -103,12 +104,12 @@ weft_status basis_select(const weft_pencil *pencil, double threshold, basis *b, 
     weft_status status = WEFT_OK;
     const int m = b->v.m;
     const size_t size = (size_t)m * (size_t)m;
-    double *G = malloc((2 * size + 2 * (size_t)m + 1) * sizeof *G);
+    double *G = malloc((2 * size + 5 * (size_t)m + 1) * sizeof *G);
     int n_kept = 0;
     if (!G)
         TRY(weft_out_of_memory(error, "a basis"));
     TRY(columns_gram(pencil, &b->v, &b->mv, G, error));
-    select_columns(m, threshold, G, G + 2 * size, G + 2 * size + m, G + size, &n_kept);
+    select_columns(m, threshold, G, G + 2 * size, G + size, &n_kept);
     TRY(basis_combine(pencil, b, G + size, n_kept, error));
 done:
     free(G);

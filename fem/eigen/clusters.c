@@ -17,9 +17,9 @@ void clusters_number(int n, const double *values, const double *residuals, int *
     }
 }
 
-/* V [c][c]: eigenvectors of x^T D x, D random and positive, for columns first.. of x. */
+/* V [c][c]: eigenvectors of x^T D x, D random and positive, for columns first.. of x; work [4 c] */
 static void find_rotation(const weft_pencil *pencil, const basis *x, int first, int c, double *V,
-                          double *values) {
+                          double *work) {
     for (int i = 0; i < c * c; ++i)
         V[i] = 0;
     for (int64_t row = 0; row < x->v.n; ++row) {
@@ -30,7 +30,7 @@ static void find_rotation(const weft_pencil *pencil, const basis *x, int first, 
         for (int i = 0; i < c * c; ++i)
             V[i] += weight * at[i / c] * at[i % c];
     }
-    weft_eigenvectors(c, V, values);
+    weft_eigenvectors(c, V, work, work + c);
 }
 
 /* Write V into the block of C that belongs to a cluster. */
@@ -62,7 +62,7 @@ weft_status clusters_fix(const weft_pencil *pencil, const double *values, double
     weft_status status = WEFT_OK;
     const int m = x->v.m;
     const double close = fmin(10 * CLOSE, SPOILT * tolerance);
-    double *C = calloc(2 * (size_t)m * (size_t)m + (size_t)m + 1, sizeof *C);
+    double *C = calloc(2 * (size_t)m * (size_t)m + 4 * (size_t)m + 1, sizeof *C);
     if (!C)
         TRY(weft_out_of_memory(error, "eigenvectors"));
     double *V = C + m * m;

@@ -260,12 +260,33 @@ void columns_random(const weft_pencil *pencil, int first, int last, int seed, co
     out->m = last;
 }
 
-void columns_get(const columns *block, int column, double *out) {
-    for (int64_t i = 0; i < block->n; ++i)
-        out[i] = block->values[i * block->stride + column];
+typedef struct column {
+    columns *block;
+    int at;
+    const double *from; /* of the block's column; NULL: it goes to `to` */
+    double *to;
+} column;
+
+static void copy_rows(void *user, int64_t chunk) {
+    const column *c = user;
+    const int64_t last = last_of(chunk, c->block->n);
+    double *at = c->block->values + c->at;
+    for (int64_t i = chunk * CHUNK; i < last; ++i)
+        if (c->from)
+            at[i * c->block->stride] = c->from[i];
+        else
+            c->to[i] = at[i * c->block->stride];
 }
 
-void columns_set(columns *block, int column, const double *values) {
-    for (int64_t i = 0; i < block->n; ++i)
-        block->values[i * block->stride + column] = values[i];
+weft_status columns_get(const weft_pencil *pencil, const columns *block, int at, double *out,
+                        weft_error *error) {
+    columns of = *block;
+    column c = {.block = &of, .at = at, .to = out};
+    return weft_device_for(pencil->device, n_chunks(block->n), copy_rows, &c, error);
+}
+
+weft_status columns_set(const weft_pencil *pencil, columns *block, int at, const double *values,
+                        weft_error *error) {
+    column c = {.block = block, .at = at, .from = values};
+    return weft_device_for(pencil->device, n_chunks(block->n), copy_rows, &c, error);
 }

@@ -53,36 +53,47 @@ static void solve_transposed(int n, const double *L, double *c, int stride) {
     }
 }
 
-bool pencil_diagonalise(int n, int m, double *G, double *H, double *values, double *C,
-                        double rounding) {
-    double *scale = malloc(2 * (size_t)n * sizeof *scale + 1);
-    bool fine = scale != NULL;
-    for (int i = 0; i < n && fine; ++i) {
-        fine = H[i * n + i] > 0;
-        scale[i] = fine ? 1 / sqrt(H[i * n + i]) : 0;
+/* Scale G and H by the diagonal of H. false: it is not positive */
+static bool scale_both(int n, double *G, double *H, double *scale) {
+    for (int i = 0; i < n; ++i) {
+        if (!(H[i * n + i] > 0))
+            return false;
+        scale[i] = 1 / sqrt(H[i * n + i]);
     }
-    for (int i = 0; i < n * n && fine; ++i) {
+    for (int i = 0; i < n * n; ++i) {
         H[i] *= scale[i / n] * scale[i % n];
         G[i] *= scale[i / n] * scale[i % n];
     }
-    if (fine) {
-        const double quotient = factorise(n, H);
-        fine = quotient > 0 && quotient * rounding < 1;
+    return true;
+}
+
+/* The columns of C from those of the transformed problem, in G. */
+static void transform_back(int n, int m, const double *G, const double *L, const double *scale,
+                           double *C) {
+    for (int k = 0; k < m; ++k) {
+        for (int i = 0; i < n; ++i)
+            C[i * m + k] = G[i * n + k];
+        solve_transposed(n, L, C + k, m);
+        for (int i = 0; i < n; ++i)
+            C[i * m + k] *= scale[i];
     }
-    if (fine) {
+}
+
+weft_status pencil_diagonalise(int n, int m, double *G, double *H, double *values, double *C,
+                               double rounding, bool *fine, weft_error *error) {
+    double *scale = malloc(5 * (size_t)n * sizeof *scale + 1), *all = scale + n;
+    if (!scale)
+        return weft_out_of_memory(error, "small matrices");
+    const double quotient = scale_both(n, G, H, scale) ? factorise(n, H) : 0;
+    *fine = quotient > 0 && quotient * rounding < 1;
+    if (*fine) {
         transform(n, H, G);
-        weft_eigenvectors(n, G, scale + n);
-        for (int k = 0; k < m; ++k) {
-            values[k] = scale[n + k];
-            for (int i = 0; i < n; ++i)
-                C[i * m + k] = G[i * n + k];
-            solve_transposed(n, H, C + k, m);
-            for (int i = 0; i < n; ++i)
-                C[i * m + k] *= scale[i];
-        }
+        weft_eigenvectors(n, G, all, all + n);
+        memcpy(values, all, (size_t)m * sizeof *values);
+        transform_back(n, m, G, H, scale, C);
     }
     free(scale);
-    return fine;
+    return WEFT_OK;
 }
 
 weft_status pencil_diagonal(const weft_pencil *pencil, double *out, weft_error *error) {
@@ -134,21 +145,25 @@ static int32_t *place_rows(const double *d, int64_t n_rows, int *n) {
  * are mu = 0. C [n][n] */
 static weft_status invert(const weft_pencil *pencil, const int32_t *place, int n, double s,
                           double *work, double *values, double *C, weft_error *error) {
+    weft_status status = WEFT_OK;
     const size_t size = (size_t)n * (size_t)n;
     double *G = work, *H = work + size, *M = work + 2 * size;
+    bool fine = false;
     fill(&pencil->K, place, n, H);
     fill(&pencil->M, place, n, M);
     for (size_t i = 0; i < size; ++i) {
         G[i] = -M[i];
         H[i] += s * M[i];
     }
-    if (pencil_diagonalise(n, n, G, H, values, C, DBL_EPSILON / 16))
-        return WEFT_OK;
-    return weft_error_refuse(error, WEFT_ERROR_INPUT,
-                             "the matrix is not positive definite, apart from motions that are "
-                             "known to be free, or the mass vanishes on "
-                             "one of these",
-                             "look at the signs of the forms, and at what holds u");
+    TRY(pencil_diagonalise(n, n, G, H, values, C, DBL_EPSILON / 16, &fine, error));
+    if (!fine)
+        TRY(weft_error_refuse(error, WEFT_ERROR_INPUT,
+                              "the matrix is not positive definite, apart from motions that are "
+                              "known to be free, or the mass vanishes on "
+                              "one of these",
+                              "look at the signs of the forms, and at what holds u"));
+done:
+    return status;
 }
 
 static double trace_of(const weft_csr *A, const int32_t *place) {

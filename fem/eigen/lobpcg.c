@@ -279,7 +279,8 @@ static weft_status solve_small(iteration *it, ritz *r, bool *fine, weft_error *e
                 fill_first(it, r);
             else
                 TRY(fill_block(it, r, i, k, error));
-    *fine = pencil_diagonalise(r->first[r->n], it->m, r->G, r->H, it->values, r->C, CONDITION);
+    TRY(pencil_diagonalise(r->first[r->n], it->m, r->G, r->H, it->values, r->C, CONDITION, fine,
+                           error));
 done:
     return status;
 }
@@ -399,9 +400,9 @@ static weft_status precondition(iteration *it, weft_error *error) {
     const columns_term terms[] = {{&it->x.kv, C}, {&it->x.mv, D}};
     TRY(columns_combine(it->pencil, terms, 2, a, &it->w.v, error));
     for (int k = 0; k < a; ++k) {
-        columns_get(&it->w.v, k, it->r);
+        TRY(columns_get(it->pencil, &it->w.v, k, it->r, error));
         TRY(apply(it, error));
-        columns_set(&it->w.v, k, it->z);
+        TRY(columns_set(it->pencil, &it->w.v, k, it->z, error));
     }
 done:
     free(C);

@@ -89,9 +89,9 @@ static weft_status apply(near *l, const columns *mass, columns *out, weft_error 
     weft_status status = WEFT_OK;
     out->m = mass->m;
     for (int k = 0; k < mass->m; ++k) {
-        columns_get(mass, k, l->it.r);
+        TRY(columns_get(l->pencil, mass, k, l->it.r, error));
         TRY(invert(l, error));
-        columns_set(out, k, l->it.z);
+        TRY(columns_set(l->pencil, out, k, l->it.z, error));
     }
     TRY(basis_project(l->pencil, l->it.null, out, error));
 done:
@@ -126,7 +126,7 @@ static weft_status check_inverse(near *l, weft_error *error) {
     }
     TRY(invert(l, error));
     x.m = 1;
-    columns_set(&x, 0, l->it.z);
+    TRY(columns_set(l->pencil, &x, 0, l->it.z, error));
     TRY(columns_product(l->pencil, &l->pencil->K, &x, &kx, error));
     TRY(columns_product(l->pencil, &l->pencil->M, &x, &mx, error));
     const double size = norm(l->it.r, n);
@@ -202,8 +202,8 @@ static weft_status take_column(near *l, int k, double size, int *kept, weft_erro
     double *C = malloc((size_t)l->v.m * sizeof *C + 1);
     if (!C)
         TRY(weft_out_of_memory(error, "eigenvectors"));
-    columns_get(&l->last.v, k, l->it.r);
-    columns_set(&l->one, 0, l->it.r);
+    TRY(columns_get(l->pencil, &l->last.v, k, l->it.r, error));
+    TRY(columns_set(l->pencil, &l->one, 0, l->it.r, error));
     l->last.v.m = l->last.mv.m = *kept;
     TRY(basis_project(l->pencil, &l->last, &l->one, error));
     TRY(measure_one(l, &square, error));
@@ -219,8 +219,8 @@ static weft_status take_column(near *l, int k, double size, int *kept, weft_erro
     for (int i = 0; i < 2; ++i) {
         TRY(columns_combine(l->pencil, &(columns_term){blocks[i], &factor}, 1, 1, blocks[i],
                             error));
-        columns_get(blocks[i], 0, l->it.r);
-        columns_set(to[i], *kept, l->it.r);
+        TRY(columns_get(l->pencil, blocks[i], 0, l->it.r, error));
+        TRY(columns_set(l->pencil, to[i], *kept, l->it.r, error));
         append(all[i], blocks[i]);
     }
     ++*kept;
@@ -309,13 +309,13 @@ done:
 /* The values of H, the largest without its sign first, with their vectors. */
 static weft_status find_ritz(near *l, weft_error *error) {
     const int q = l->done, most = l->most + BLOCK;
-    double *V = malloc(((size_t)q * (size_t)q + (size_t)q) * sizeof *V + 1);
+    double *V = malloc(((size_t)q * (size_t)q + 4 * (size_t)q) * sizeof *V + 1);
     if (!V)
         return weft_out_of_memory(error, "eigenvectors");
     double *values = V + q * q;
     for (int i = 0; i < q * q; ++i)
         V[i] = (l->H[i / q * most + i % q] + l->H[i % q * most + i / q]) / 2;
-    weft_eigenvectors(q, V, values);
+    weft_eigenvectors(q, V, values, values + q);
     for (int k = 0, low = 0, high = q - 1; k < q; ++k) {
         const int at = fabs(values[low]) > fabs(values[high]) ? low++ : high--;
         l->values[k] = values[at];
@@ -476,13 +476,15 @@ static weft_status find_quotients(near *l, weft_error *error) {
     weft_status status = WEFT_OK;
     iteration *it = &l->it;
     const int m = it->m;
+    bool fine = false;
     double *G = malloc(3 * (size_t)m * (size_t)m * sizeof *G + 1), *H = G + m * m, *C = H + m * m;
     if (!G)
         TRY(weft_out_of_memory(error, "eigenvectors"));
     TRY(basis_products(l->pencil, &it->x, error));
     TRY(columns_gram(l->pencil, &it->x.v, &it->x.kv, G, error));
     TRY(columns_gram(l->pencil, &it->x.v, &it->x.mv, H, error));
-    if (!pencil_diagonalise(m, m, G, H, it->values, C, 1e-14))
+    TRY(pencil_diagonalise(m, m, G, H, it->values, C, 1e-14, &fine, error));
+    if (!fine)
         it->pairs->outcome = WEFT_EIGEN_BREAKDOWN;
     else
         TRY(basis_combine(l->pencil, &it->x, C, m, error));

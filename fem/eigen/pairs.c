@@ -20,7 +20,7 @@ weft_status pairs_place_null(const weft_pencil *pencil, basis *out, weft_error *
     TRY(basis_make(n, pencil->n_null, out, error));
     out->v.m = pencil->n_null;
     for (int k = 0; k < pencil->n_null; ++k)
-        columns_set(&out->v, k, pencil->null + k * n);
+        TRY(columns_set(pencil, &out->v, k, pencil->null + k * n, error));
     TRY(basis_products(pencil, out, error));
     TRY(basis_select(pencil, DEPENDENT, out, error));
     if (out->v.m < pencil->n_null)
@@ -78,7 +78,7 @@ weft_status pairs_describe(iteration *it, weft_error *error) {
     it->x.v.m = it->x.kv.m = it->x.mv.m = n; /* those beyond are dropped */
     TRY(clusters_fix(it->pencil, it->values, it->settings->tolerance, &it->x, error));
     for (int k = 0; k < n; ++k)
-        columns_get(&it->x.v, k, pairs->vectors + k * rows);
+        TRY(columns_get(it->pencil, &it->x.v, k, pairs->vectors + k * rows, error));
     pairs->values = it->values;
     pairs->residuals = it->residuals;
     it->values = it->residuals = NULL;

@@ -45,8 +45,11 @@ void columns_random(const weft_pencil *pencil, int first, int last, int seed, co
 /** Keep n columns of a block, by their numbers, ascending. */
 weft_status columns_take(const weft_pencil *pencil, const int *list, int n, columns *block,
                          weft_error *error);
-void columns_get(const columns *block, int column, double *out);
-void columns_set(columns *block, int column, const double *values);
+/** Copy a column to out [n], or values to a column. */
+weft_status columns_get(const weft_pencil *pencil, const columns *block, int at, double *out,
+                        weft_error *error);
+weft_status columns_set(const weft_pencil *pencil, columns *block, int at, const double *values,
+                        weft_error *error);
 
 /** A block with its products. */
 typedef struct basis {
@@ -72,10 +75,11 @@ weft_status basis_select(const weft_pencil *pencil, double threshold, basis *b, 
 /** The m smallest eigenvalues of G c = l H c, both [n][n] symmetric, H positive definite; G and H are overwritten.
  *  values    [m]
  *  C         [n][m], C^T H C = 1
- *  Returns   false if H, scaled to a unit diagonal, is not positive definite, or the square of its Cholesky factor's condition exceeds
- *            1/rounding */
-bool pencil_diagonalise(int n, int m, double *G, double *H, double *values, double *C,
-                        double rounding);
+ *  rounding  least reciprocal of the square of the condition of H's Cholesky factor, after it is scaled to a unit diagonal
+ *  fine      set to whether it is positive definite, and no worse than that
+ *  Errors    WEFT_ERROR_MEMORY */
+weft_status pencil_diagonalise(int n, int m, double *G, double *H, double *values, double *C,
+                               double rounding, bool *fine, weft_error *error);
 /** The smallest eigenvalues of a pencil with few rows, of all.
  *  d       pencil_diagonal
  *  m       of x, at most; fewer where there are no more

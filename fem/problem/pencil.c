@@ -192,10 +192,13 @@ static weft_status precondition(void *user, const double *r, double *z, weft_err
         memcpy(z, r, (size_t)n * sizeof *z);
         goto done;
     }
-    memcpy(p->copy, r, (size_t)n * sizeof *p->copy);
-    for (int64_t k = 0; k < p->n_held; ++k)
-        p->copy[p->held[k]] = 0;
-    TRY(weft_memory_write(p->r, 0, p->copy, (size_t)n * sizeof *r, error));
+    if (p->n_held > p->pencil.n_dropped) { /* in others it is 0 */
+        memcpy(p->copy, r, (size_t)n * sizeof *p->copy);
+        for (int64_t k = 0; k < p->n_held; ++k)
+            p->copy[p->held[k]] = 0;
+        r = p->copy;
+    }
+    TRY(weft_memory_write(p->r, 0, r, (size_t)n * sizeof *r, error));
     TRY(weft_preconditioner_apply(linear->preconditioner, p->r, p->z, error));
     TRY(weft_memory_read(p->z, 0, z, (size_t)n * sizeof *z, error));
 done:

@@ -30,6 +30,24 @@ m = 2*inner(u, v)*dx
 """
 
 
+THICK = """
+V = VectorElement("Q", hexahedron, 2)
+u, v = TrialFunction(V), TestFunction(V)
+E, nu, rho = 200e9, 0.3, 8000
+mu, lmbda = E/(2*(1 + nu)), E*nu/((1 + nu)*(1 - 2*nu))
+a = (2*mu*inner(sym(grad(u)), sym(grad(v))) + lmbda*div(u)*div(v))*dx
+m = rho*inner(u, v)*dx
+"""
+PLATE = """
+Point(1) = {0, 0, 0}; Point(2) = {10, 0, 0}; Point(3) = {10, 10, 0}; Point(4) = {0, 10, 0};
+Line(1) = {1, 2}; Line(2) = {2, 3}; Line(3) = {3, 4}; Line(4) = {4, 1};
+Curve Loop(1) = {1, 2, 3, 4}; Plane Surface(1) = {1};
+Transfinite Curve {1, 2, 3, 4} = 5; Transfinite Surface {1}; Recombine Surface {1};
+out[] = Extrude {0, 0, 1} { Surface{1}; Layers{1}; Recombine; };
+Physical Volume("plate") = {out[1]};
+"""
+
+
 def forms(text, **values):
     return weft.FormFile(text.format(**values) if values else text, name="test.ufl")
 
@@ -138,6 +156,47 @@ class Eigenvalues(unittest.TestCase):
         theory = [b**2/(2*math.pi)*math.sqrt(100/12/2)/40**2 for b in (1.875104, 4.694091, 7.854757)]
         for k, (f, expected) in enumerate(zip(found.frequencies, theory)):
             self.assertLess(abs(f/expected - 1), (0.005, 0.01, 0.025)[k], (f, expected))
+
+    def test_l_shape(self):
+        """The square of side 2 without a quarter, with cells that are smaller towards the corner, in elements of degree 2; the third value
+        is 2 pi^2, others are known from Trefethen and Betcke 2006."""
+        n = 16
+        s = [(i - n)*abs(i - n)/n**2 for i in range(2*n + 1)]
+        number, points, cells = {}, [], []
+        for i in range(2*n):
+            for j in range(2*n):
+                if i >= n and j < n:
+                    continue
+                corners = [(i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1)]
+                for corner in corners:
+                    if corner not in number:
+                        number[corner] = len(points)
+                        points.append((s[corner[0]], s[corner[1]]))
+                a, b, c, d = (number[corner] for corner in corners)
+                cells += [(a, b, c), (a, c, d)]
+        text = DRUM.replace('"Lagrange", triangle, 1', '"Lagrange", triangle, 2').replace("degree=0", "degree=2").replace("*dx(degree=2)\n", "*dx\n")
+        found = weft.Problem(weft.Mesh.from_arrays(points, cells), forms(text), values={"k": 1, "rho": 1}, device=self.device,
+                             conditions=[weft.Dirichlet("boundary", 0)]).eigenvalues(4)
+        for value, expected in zip(found.values, (9.6397238440219, 15.1972519, 2*math.pi**2, 29.5214811)):
+            self.assertLess(abs(value/expected - 1), 2e-4, (value, expected))
+
+    def test_thick_plate(self):
+        """NAFEMS FV52, a plate of 10 m x 10 m x 1 m whose lower edges cannot move across it, in 4 x 4 quadratic hexahedra: three motions are
+        free; expected values in Hz by scikit-fem 12.0.2 for the same cells and conditions."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "plate.geo")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(PLATE)
+            try:
+                mesh = weft.Mesh(path)
+            except weft.Error as error:
+                self.skipTest(str(error))
+        ends, steps = (0.0, 10.0), [10*i/8 for i in range(9)]
+        edges = {(x, y) for x in steps for y in ends} | {(x, y) for x in ends for y in steps}
+        held = [weft.PointValue((x, y, 0.0), (None, None, 0)) for x, y in sorted(edges)]
+        found = weft.Problem(mesh, forms(THICK), device=self.device, conditions=held).eigenvalues(7)
+        self.assertEqual((found.rigid_modes, found.multiplicities), (3, [1, 2, 2, 1, 1, 2, 2]))
+        numpy.testing.assert_allclose(found.frequencies, [44.671, 110.004, 110.004, 166.211, 193.893, 206.616, 206.616], atol=1e-3)
 
     def test_result(self):
         mesh = weft.Mesh("square:16")

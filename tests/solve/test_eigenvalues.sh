@@ -85,6 +85,9 @@ mass = 3*inner(u, v)*dx
 END
 run plate.ufl --mesh square:12 --eigenvalues 3 --mass mass
 holds 'r["rigid_modes"] == 3 and l[0] > 1'
+# Springs on a side: k tan k = 1 for cos(k x), l = k^2
+run p2.ufl --mesh square:8 --eigenvalues 2 --robin right=1,0
+holds 'r["rigid_modes"] == 0 and abs(l[0]/0.860333589019380**2 - 1) < 1e-6'
 # Periodic sides: 4 pi^2 four times, beside the constant
 run p2.ufl --mesh square:10 --eigenvalues 4 --periodic left=right --periodic bottom=top
 holds 'r["rigid_modes"] == 1 and all(abs(a/(4*pi**2) - 1) < 1e-3 for a in l)'

@@ -14,14 +14,14 @@ static const double TOLERANCE = 1e-11;
 
 static void second_difference(void **state) {
     (void)state;
-    static double A[MOST * MOST], found[MOST];
+    static double A[MOST * MOST], found[MOST], work[3 * MOST];
     const double pi = acos(-1);
     for (int n = 1; n <= MOST; ++n)
         for (int e = -150; e <= 150; e += 75) {
             const double scale = pow(10, e);
             for (int i = 0; i < n * n; ++i)
                 A[i] = i / n == i % n ? 2 * scale : abs(i / n - i % n) == 1 ? -scale : 0;
-            weft_eigenvectors(n, A, found);
+            weft_eigenvectors(n, A, found, work);
             for (int k = 0; k < n; ++k)
                 assert_true(fabs(found[k] / scale - (2 - 2 * cos((k + 1) * pi / (n + 1)))) <
                             TOLERANCE);
@@ -53,21 +53,21 @@ static void check(int n, const double *A, const double *V, const double *values)
 
 static void vectors(void **state) {
     (void)state;
-    static double A[MOST * MOST], V[MOST * MOST], values[MOST];
+    static double A[MOST * MOST], V[MOST * MOST], values[MOST], work[3 * MOST];
     for (int n = 1; n <= MOST; n += 1 + n / 8)
         for (int kind = 0; kind < 4; ++kind) {
             for (int i = 0; i < n * n; ++i)
                 A[i] = entry(kind, i / n, i % n);
             memcpy(V, A, sizeof V);
-            weft_eigenvectors(n, V, values);
+            weft_eigenvectors(n, V, values, work);
             check(n, A, V, values);
         }
 }
 
 static void not_finite(void **state) {
     (void)state;
-    double A[] = {1, NAN, NAN, 2}, values[2];
-    weft_eigenvectors(2, A, values);
+    double A[] = {1, NAN, NAN, 2}, values[2], work[6];
+    weft_eigenvectors(2, A, values, work);
     assert_true(isnan(values[0]) && isnan(values[1]));
 }
 
