@@ -36,4 +36,7 @@ enum { WEFT_AUXILIARY_MAX = 4 };
 weft_status weft_auxiliary_make(const weft_space *space, const int32_t *constrained,
                                 int64_t n_constrained, weft_auxiliary *out, int *n,
                                 weft_error *error);
+/** The kernel alone. */
+weft_status weft_auxiliary_kernel(const weft_space *space, const int32_t *constrained,
+                                  int64_t n_constrained, weft_auxiliary *out, weft_error *error);
 void weft_auxiliary_clear(weft_auxiliary *auxiliary);

@@ -285,16 +285,49 @@ done:
     return status;
 }
 
+/* [nodes]; NULL without memory */
+static unsigned char *mark(const weft_space *space, const int32_t *constrained, int64_t n) {
+    unsigned char *marks = calloc((size_t)weft_space_nodes(space) + 1, 1);
+    for (int64_t i = 0; marks && i < n; ++i)
+        marks[constrained[i]] = 1;
+    return marks;
+}
+
+static weft_status add_kernel(const weft_space *space, const unsigned char *is_constrained,
+                              weft_auxiliary *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    *out = (weft_auxiliary){.owns_space = true};
+    TRY(weft_space_make(weft_space_device(space), weft_space_mesh(space),
+                        kernel_of(weft_space_element(space)), 1, &out->space, error));
+    TRY(add(space, is_constrained, WEFT_AUXILIARY_KERNEL, -1, out, error));
+done:
+    return status;
+}
+
+weft_status weft_auxiliary_kernel(const weft_space *space, const int32_t *constrained,
+                                  int64_t n_constrained, weft_auxiliary *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    unsigned char *is_constrained = mark(space, constrained, n_constrained);
+    if (!is_constrained)
+        TRY(weft_out_of_memory(error, "a null space"));
+    TRY(add_kernel(space, is_constrained, out, error));
+done:
+    free(is_constrained);
+    return status;
+}
+
 weft_status weft_auxiliary_make(const weft_space *space, const int32_t *constrained,
                                 int64_t n_constrained, weft_auxiliary *out, int *n,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_device *device = weft_space_device(space);
     const weft_mesh *mesh = weft_space_mesh(space);
     const weft_element *e = weft_space_element(space);
     const bool is_lowest = e->degree == 1 && !is_second_kind(e);
-    const weft_family lowest = e->map == WEFT_MAP_COVARIANT ? WEFT_NEDELEC : WEFT_RAVIART_THOMAS;
-    unsigned char *is_constrained = calloc((size_t)weft_space_nodes(space) + 1, 1);
+    const weft_element_kind kind = is_lowest ? WEFT_ELEMENT_P1
+                                   : e->map == WEFT_MAP_COVARIANT
+                                       ? (weft_element_kind){WEFT_NEDELEC, 1}
+                                       : (weft_element_kind){WEFT_RAVIART_THOMAS, 1};
+    unsigned char *is_constrained = mark(space, constrained, n_constrained);
     *n = 0;
     if (!is_constrained)
         TRY(weft_out_of_memory(error, "a preconditioner"));
@@ -302,24 +335,15 @@ weft_status weft_auxiliary_make(const weft_space *space, const int32_t *constrai
         TRY(weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
                               "auxiliary spaces are for functions that cells share",
                               "use --preconditioner jacobi or lu"));
-    for (int64_t i = 0; i < n_constrained; ++i)
-        is_constrained[constrained[i]] = 1;
-    const int axes = is_lowest ? mesh->dimension : 1;
-    for (int k = 0; k < 1 + axes; ++k) {
-        const weft_element_kind kind = k == 0      ? kernel_of(e)
-                                       : is_lowest ? WEFT_ELEMENT_P1
-                                                   : (weft_element_kind){lowest, 1};
-        out[k] = (weft_auxiliary){.owns_space = k < 2};
-        ++*n;
-        if (k < 2)
-            TRY(weft_space_make(device, mesh, kind, 1, &out[k].space, error));
-        else
-            out[k].space = out[1].space;
-        TRY(add(space, is_constrained,
-                k == 0      ? WEFT_AUXILIARY_KERNEL
-                : is_lowest ? WEFT_AUXILIARY_AXIS
-                            : WEFT_AUXILIARY_LOWEST,
-                k - 1, &out[k], error));
+    *n = 1;
+    TRY(add_kernel(space, is_constrained, &out[0], error));
+    for (int k = 0; k < (is_lowest ? mesh->dimension : 1); ++k) {
+        weft_auxiliary *one = &out[(*n)++];
+        *one = (weft_auxiliary){.owns_space = k == 0, .space = k > 0 ? out[1].space : NULL};
+        if (k == 0)
+            TRY(weft_space_make(weft_space_device(space), mesh, kind, 1, &one->space, error));
+        TRY(add(space, is_constrained, is_lowest ? WEFT_AUXILIARY_AXIS : WEFT_AUXILIARY_LOWEST, k,
+                one, error));
     }
 done:
     free(is_constrained);

@@ -73,6 +73,19 @@ weft_status weft_nullspace_balance(weft_assembled *system, weft_memory *r, weft_
                                    weft_error *error);
 /** Set their means to zero. */
 weft_status weft_nullspace_remove(weft_assembled *system, weft_error *error);
+/* ---- curls or divergences alone (kernel.c) ------------------------------------------------- */
+
+typedef struct weft_kernel weft_kernel;
+/** Find the gradients, or curls, that the matrix does not see, and let `auto` take what suits them.
+ *  out     weft_kernel_free; NULL: there are none
+ *  Errors  WEFT_ERROR_MEMORY, _DEVICE */
+weft_status weft_kernel_make(weft_assembled *system, weft_kernel **out, weft_error *error);
+void weft_kernel_free(weft_kernel **of);
+/** Make the load compatible with them; a warning says so if that is more than an error of shapes. */
+weft_status weft_kernel_project(weft_assembled *system, const weft_kernel *of, weft_error *error);
+/** Take them off u. */
+weft_status weft_kernel_remove(weft_assembled *system, const weft_kernel *of, weft_error *error);
+
 /** What the residual in b of an open component adds up to, over the sum of its sizes: the largest. More than 0.01 cannot be
  *  solved.
  *  value  the component; unchanged if there is none */

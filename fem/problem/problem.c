@@ -380,6 +380,7 @@ done:
 weft_status weft_problem_compute(weft_problem *problem, const weft_newton_options *newton,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
+    weft_kernel *kernel = NULL;
     if (newton) {
         TRY(weft_problem_newton(problem, newton, error));
         TRY(weft_nullspace_remove(&problem->system, error));
@@ -388,9 +389,15 @@ weft_status weft_problem_compute(weft_problem *problem, const weft_newton_option
     if (problem->system.linear.project_mean)
         TRY(weft_problem_check_balance(problem, error));
     TRY(weft_nullspace_project(&problem->system, error));
+    TRY(weft_kernel_make(&problem->system, &kernel, error));
+    if (kernel)
+        TRY(weft_kernel_project(&problem->system, kernel, error));
     TRY(weft_problem_solve_system(problem, error));
     TRY(remove_constants(problem, error));
+    if (kernel)
+        TRY(weft_kernel_remove(&problem->system, kernel, error));
 done:
+    weft_kernel_free(&kernel);
     return status;
 }
 

@@ -8,12 +8,12 @@ set -euo pipefail
 shopt -s inherit_errexit # an error ends $(...) too
 export LC_ALL=C
 
-lines_limit=224300     # of core, fusion, fem, forms, gemm, kernels, apps and python
+lines_limit=225500     # of core, fusion, fem, forms, gemm, kernels, apps and python
 apps_limit=26150        # of apps
 linear_limit=17         # places outside fem/element that ask whether functions are linear, or compare families
 named_limit=21          # places outside fem/element that name a family, most of them to make an element of it
 files_limit=18          # that one context visits
-files_together_limit=68 # that the context of a solve visits, with the contexts that are its members
+files_together_limit=69 # that the context of a solve visits, with the contexts that are its members
 
 # count_lines FOLDER...: all lines of sources: C, CUDA, scripts, form files, Python.
 count_lines() {

@@ -156,6 +156,15 @@ few 15 cube:5 --input beta=1 --input nu=1 --dirichlet boundary=0,0,0
 few 15 cube:5 --input beta=1e-4 --input nu=1 --dirichlet boundary=0,0,0
 few 20 cube:6 --input 'beta=select(abs(x-0.5)<0.3,1e4,1)' --input nu=1 --dirichlet left=0,0,0
 few 20 cube:6 --input beta=1 --input 'nu=select(abs(x-0.5)<0.3,1e-4,1)' --dirichlet left=0,0,0
+# Where the curl alone counts, in the whole or but for a body, u is unique up to gradients, which are taken off it and the load.
+few 16 cube:5 --input beta=0 --input nu=1 --dirichlet boundary=0,0,0
+few 16 cube:5 --input 'beta=select(abs(x-0.5)+abs(y-0.5)+abs(z-0.5)<0.4,1,0)' --input nu=1 --dirichlet boundary=0,0,0
+few 16 cube:5 --input beta=0 --input nu=1
+grep -q 'only the curl of u counts, in the whole domain.*was taken off' auxiliary ||
+    fail "no warning about a load on gradients: $(cat auxiliary)"
+solve case.ufl --mesh cube:5 --input beta=1e-8 --input nu=1 --dirichlet boundary=0,0,0 --preconditioner auxiliary -v >out 2>&1 ||
+    fail "a small mass: $(tail -n 3 out)"
+grep -q 'only the curl' out && fail "a small mass counts as none"
 case_of N1curl 2 curl
 few 15 cube:3 --input beta=1 --input nu=1 --dirichlet boundary=0,0,0
 case_of N2curl 1 curl
@@ -163,6 +172,7 @@ few 16 cube:4 --input beta=1 --input nu=1
 case_of RT 1 div
 few 16 cube:5 --input beta=1 --input nu=1
 few 18 cube:5 --input beta=1e-3 --input nu=1 --dirichlet boundary=0,0,0
+few 20 cube:4 --input beta=0 --input nu=1 --dirichlet left=0,0,0
 case_of BDM 1 div
 few 18 cube:4 --input beta=1 --input nu=1 --dirichlet left=0,0,0
 
