@@ -431,6 +431,17 @@ done:
     return status;
 }
 
+/* A negative quotient shows that K is not semidefinite, so that no inverse of it is definite, as it has to be. The diagonal's is. */
+static weft_status check_sign(const iteration *it, weft_error *error) {
+    if (!it->pencil->precondition || !(it->values[0] < -it->least))
+        return WEFT_OK;
+    return weft_error_refuse(error, WEFT_ERROR_INPUT,
+                             "the matrix is not positive definite: it has negative eigenvalues, or "
+                             "a null space that is not known, as curl curl has",
+                             "find the values near a shift by --near, or of a matrix with negative "
+                             "ones the smallest by --preconditioner jacobi");
+}
+
 /* Is a residual of a wanted value not a number? */
 static bool is_nan(const iteration *it) {
     bool found = false;
@@ -450,6 +461,7 @@ weft_status iteration_run(iteration *it, weft_error *error) {
     while (it->pairs->outcome == WEFT_EIGEN_CONVERGED) {
         TRY(weft_cancelled(it->pencil->monitor, error));
         TRY(iteration_measure(it, error));
+        TRY(check_sign(it, error));
         weft_log(it->pencil->monitor, WEFT_LOG_DEBUG,
                  "eigenvalues, iteration %d: %d of %d residuals to go, the first is %.2e",
                  it->pairs->iterations, it->n_active, it->m,

@@ -161,11 +161,13 @@ static bool is_factorization(int kind) {
                          strcmp(weft_preconditioner_about(kind)->name, "cholmod") == 0);
 }
 
-/* In the plane factors take less time than blocks of vectors do. */
+/* In the plane factors take less time than blocks of vectors do. The smallest values are those nearest to 0 where a Cholesky factorization
+ * has shown that none is negative. */
 static bool takes_factors(const weft_problem *problem, const weft_eigen_options *options,
                           weft_eigen_report *report) {
     const weft_linear *linear = &problem->system.linear;
     const int components = weft_space_components(problem->fields.space);
+    const bool can = weft_problem_has_cholesky(problem->context);
     weft_factorization_cost cost;
     const char *reason = "";
     bool takes = false;
@@ -174,11 +176,12 @@ static bool takes_factors(const weft_problem *problem, const weft_eigen_options 
     if (options->which == WEFT_EIGEN_LARGEST)
         return false;
     if (is_factorization(linear->options->preconditioner)) {
-        takes = true;
-        reason = "a factorization is what was asked for";
+        takes = can;
+        reason = can ? "a factorization is what was asked for"
+                     : "CHOLMOD is not found: the factors precondition";
     } else if (linear->options->preconditioner == WEFT_AUTO && problem->mesh->dimension < 3) {
-        takes = weft_linear_may_factorise(linear, problem->fields.n_dofs / components, components,
-                                          &cost);
+        takes = can && weft_linear_may_factorise(linear, problem->fields.n_dofs / components,
+                                                 components, &cost);
         reason = takes ? "automatic: in the plane factors are fast"
                        : "automatic: no factorization of so many unknowns, or no library for one";
     } else if (linear->options->preconditioner == WEFT_AUTO) {

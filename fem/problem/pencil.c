@@ -237,20 +237,21 @@ static bool is_on_gpu(const weft_problem_pencil *p) {
     return weft_device_limits(p->problem->context->device)->execution == WEFT_EXECUTION_SIMT;
 }
 
-/* The first library of those that take any symmetric matrix; where it is definite, CHOLMOD before them, which is faster. */
+bool weft_problem_has_cholesky(const weft_context *context) {
+    return weft_device_limits(context->device)->execution != WEFT_EXECUTION_SIMT &&
+           weft_external_is_found(WEFT_EXTERNAL_CHOLMOD);
+}
+
+/* CHOLMOD for what has to be definite, otherwise the first library of those that take any symmetric matrix. */
 static bool find_library(const weft_problem_pencil *p, bool is_definite, weft_external_kind *out) {
     bool found = false;
-    if (is_on_gpu(p))
-        return false;
-    if (is_definite && weft_external_is_found(WEFT_EXTERNAL_CHOLMOD)) {
-        *out = WEFT_EXTERNAL_CHOLMOD;
-        return true;
-    }
-    for (int i = 0; i < weft_external_count() && !found; ++i) {
+    *out = WEFT_EXTERNAL_CHOLMOD;
+    if (is_definite)
+        return weft_problem_has_cholesky(p->problem->context);
+    for (int i = 0; i < weft_external_count() && !found && !is_on_gpu(p); ++i) {
         const weft_external_info *info = weft_external_about((weft_external_kind)i);
-        found = info->takes_indefinite && !info->on_gpu &&
-                weft_external_is_found((weft_external_kind)i);
         *out = (weft_external_kind)i;
+        found = info->takes_indefinite && !info->on_gpu && weft_external_is_found(*out);
     }
     return found;
 }

@@ -32,9 +32,12 @@ void weft_problem_pencil_clear(weft_problem_pencil *p);
 weft_status weft_problem_pencil_make(weft_problem_pencil *p, weft_error *error);
 /** Make the preconditioner that was chosen; a problem that was left to Jacobi's gets aggregation. */
 weft_status weft_problem_pencil_precondition(weft_problem_pencil *p, weft_error *error);
+/** Can CHOLMOD factorise on the host? */
+bool weft_problem_has_cholesky(const weft_context *context);
 /** Factorise K - shift M, for pencil.invert.
- *  is_definite  it is, but for what nothing holds, which is pinned for a shift of 0
- *  Errors  WEFT_ERROR_UNSUPPORTED: no library is found, on the host, that can; those of weft_external_make */
+ *  is_definite  it has to be, but for what nothing holds, which is pinned for a shift of 0: by CHOLMOD, whose factors are those of such matrices
+ *  Errors  WEFT_ERROR_UNSUPPORTED: no library is found, on the host, that can; WEFT_ERROR_INPUT: it is not definite; those of
+ *          weft_external_make */
 weft_status weft_problem_pencil_factorise(weft_problem_pencil *p, double shift, bool is_definite,
                                           weft_error *error);
 /** Set dependent dofs of eigenvectors by the others. */
