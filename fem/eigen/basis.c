@@ -68,6 +68,17 @@ weft_status basis_project_all(const weft_pencil *pencil, const basis *a, basis *
                    (columns *[]){&b->v, &b->kv, &b->mv}, 3, error);
 }
 
+void basis_balance(const basis *a, double *r) {
+    const int64_t n = a->v.n;
+    for (int k = 0; k < a->v.m; ++k) {
+        double work = 0;
+        for (int64_t i = 0; i < n; ++i)
+            work += r[i] * a->v.values[i * a->v.stride + k];
+        for (int64_t i = 0; i < n; ++i)
+            r[i] -= work * a->mv.values[i * a->mv.stride + k];
+    }
+}
+
 /* ---- combinations ---------------------------------------------------------------------------- */
 
 weft_status basis_combine(const weft_pencil *pencil, basis *b, const double *C, int m,

@@ -60,17 +60,9 @@ done:
 
 /* A random residual, which does no work on null vectors. */
 static void fill(const iteration *it, int64_t seed, double *out) {
-    const columns *y = &it->null->v, *my = &it->null->mv;
-    const int64_t n = it->pencil->K.n_rows;
-    for (int64_t i = 0; i < n; ++i)
+    for (int64_t i = 0; i < it->pencil->K.n_rows; ++i)
         out[i] = it->d[i] > 0 ? weft_random_entry(i + seed) * sqrt(1 / it->d[i]) : 0;
-    for (int k = 0; k < y->m; ++k) {
-        double work = 0;
-        for (int64_t i = 0; i < n; ++i)
-            work += out[i] * y->values[i * y->stride + k];
-        for (int64_t i = 0; i < n; ++i)
-            out[i] -= work * my->values[i * my->stride + k];
-    }
+    basis_balance(it->null, out);
 }
 
 /* A cycle in single precision is symmetric up to its rounding. */

@@ -110,20 +110,13 @@ static double norm(const double *x, int64_t n) {
 static weft_status check_inverse(near *l, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = l->pencil->K.n_rows;
-    const columns *y = &l->it.null->v, *my = &l->it.null->mv;
     columns x = {.n = 0}, kx = {.n = 0}, mx = {.n = 0};
     TRY(columns_make(n, 1, &x, error));
     TRY(columns_make(n, 1, &kx, error));
     TRY(columns_make(n, 1, &mx, error));
     for (int64_t i = 0; i < n; ++i)
         l->it.r[i] = l->it.d[i] > 0 ? weft_random_entry(i) : 0;
-    for (int k = 0; k < y->m; ++k) {
-        double work = 0;
-        for (int64_t i = 0; i < n; ++i)
-            work += l->it.r[i] * y->values[i * y->stride + k];
-        for (int64_t i = 0; i < n; ++i)
-            l->it.r[i] -= work * my->values[i * my->stride + k];
-    }
+    basis_balance(l->it.null, l->it.r);
     TRY(invert(l, error));
     x.m = 1;
     TRY(columns_set(l->pencil, &x, 0, l->it.z, error));

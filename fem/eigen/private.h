@@ -64,6 +64,8 @@ weft_status basis_project(const weft_pencil *pencil, const basis *a, columns *v,
 /** The same of v and its products. */
 weft_status basis_project_all(const weft_pencil *pencil, const basis *a, basis *b,
                               weft_error *error);
+/** r -= a.mv (a.v^T r), so that r [rows] does no work on a, which is M-orthonormal. */
+void basis_balance(const basis *a, double *r);
 /** b = b C, C [b->v.m][m], with its products; kv, which may have no columns, is left out then. */
 weft_status basis_combine(const weft_pencil *pencil, basis *b, const double *C, int m,
                           weft_error *error);

@@ -28,28 +28,40 @@ done:
     return status;
 }
 
+static weft_status make_diagonal(const weft_pencil *pencil, const weft_eigen_settings *settings,
+                                 double **out, weft_error *error) {
+    const int64_t n_free = pencil->K.n_rows - pencil->n_dropped - pencil->n_null;
+    if (settings->n > n_free)
+        return pairs_refuse_number(settings->n, n_free, error);
+    *out = calloc((size_t)pencil->K.n_rows + 1, sizeof **out);
+    return *out ? WEFT_OK : weft_out_of_memory(error, "eigenvalues");
+}
+
+/* Of pencils with few rows all vectors are found at once. */
+static weft_status compute(iteration *it, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_pencil *pencil = it->pencil;
+    const int64_t n_free = pencil->K.n_rows - pencil->n_dropped - pencil->n_null;
+    it->m = count_columns(it->settings);
+    TRY(pairs_check_mass(pencil, it->d, error));
+    TRY(n_free <= WEFT_EIGEN_DENSE || n_free < 5 * (int64_t)it->m ? solve_whole(it, error)
+                                                                  : iteration_run(it, error));
+    it->pairs->n_columns = it->m;
+done:
+    return status;
+}
+
 weft_status weft_eigen_smallest(const weft_pencil *pencil, const weft_eigen_settings *settings,
                                 weft_eigenpairs *out, weft_error *error) {
     weft_status status = WEFT_OK;
     basis null = {.v = {0}};
-    const int64_t n_free = pencil->K.n_rows - pencil->n_dropped - pencil->n_null;
-    double *d = calloc((size_t)pencil->K.n_rows + 1, sizeof *d);
-    iteration it = {.pencil = pencil,
-                    .settings = settings,
-                    .d = d,
-                    .null = &null,
-                    .m = count_columns(settings),
-                    .pairs = out};
-    if (!d)
-        TRY(weft_out_of_memory(error, "eigenvalues"));
-    if (settings->n > n_free)
-        TRY(pairs_refuse_number(settings->n, n_free, error));
+    double *d = NULL;
+    iteration it = {.pencil = pencil, .settings = settings, .null = &null, .pairs = out};
+    TRY(make_diagonal(pencil, settings, &d, error));
+    it.d = d;
     TRY(pencil_diagonal(pencil, d, error));
-    TRY(pairs_check_mass(pencil, d, error));
     TRY(pairs_place_null(pencil, &null, error));
-    TRY(n_free <= WEFT_EIGEN_DENSE || n_free < 5 * (int64_t)it.m ? solve_whole(&it, error)
-                                                                 : iteration_run(&it, error));
-    out->n_columns = it.m;
+    TRY(compute(&it, error));
     TRY(pairs_describe(&it, error));
 done:
     iteration_free(&it);
@@ -93,36 +105,24 @@ done:
 weft_status weft_eigen_largest(const weft_pencil *pencil, const weft_eigen_settings *settings,
                                weft_eigenpairs *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    basis null = {.v = {0}};
+    const basis null = {.v = {0}};
+    double *d = NULL;
     const weft_pencil swapped = {.device = pencil->device,
                                  .monitor = pencil->monitor,
                                  .K = pencil->M,
                                  .M = pencil->K,
                                  .dropped = pencil->dropped,
                                  .n_dropped = pencil->n_dropped};
-    const int64_t n_free = pencil->K.n_rows - pencil->n_dropped - pencil->n_null;
-    double *d = calloc((size_t)pencil->K.n_rows + 1, sizeof *d);
-    iteration it = {.pencil = &swapped,
-                    .settings = settings,
-                    .d = d,
-                    .null = &null,
-                    .m = count_columns(settings),
-                    .pairs = out};
-    if (!d)
-        TRY(weft_out_of_memory(error, "eigenvalues"));
-    if (settings->n > n_free)
-        TRY(pairs_refuse_number(settings->n, n_free, error));
+    iteration it = {.pencil = &swapped, .settings = settings, .null = &null, .pairs = out};
+    TRY(make_diagonal(pencil, settings, &d, error));
+    it.d = d;
     TRY(refuse_massless(&swapped, d, error));
-    TRY(pairs_check_mass(&swapped, d, error));
-    TRY(n_free <= WEFT_EIGEN_DENSE || n_free < 5 * (int64_t)it.m ? solve_whole(&it, error)
-                                                                 : iteration_run(&it, error));
-    out->n_columns = it.m;
+    TRY(compute(&it, error));
     TRY(reverse(&it, pencil, error));
     TRY(pencil_diagonal(pencil, d, error));
     TRY(pairs_describe(&it, error));
 done:
     iteration_free(&it);
-    basis_free(&null);
     free(d);
     return status;
 }

@@ -85,6 +85,9 @@ mass = 3*inner(u, v)*dx
 END
 run plate.ufl --mesh square:12 --eigenvalues 3 --mass mass
 holds 'r["rigid_modes"] == 3 and l[0] > 1'
+# A script with K and M, whose u is 0 on the boundary without a condition
+run heat.weft --mesh square:16 --eigenvalues 6 --input t=0
+holds 'all(abs(a/b - 1) < 1e-10 for a, b in zip(l, json.load(open("square_1_16.json"))["eigenvalues"]))'
 # Springs on a side: k tan k = 1 for cos(k x), l = k^2
 run p2.ufl --mesh square:8 --eigenvalues 2 --robin right=1,0
 holds 'r["rigid_modes"] == 0 and abs(l[0]/0.860333589019380**2 - 1) < 1e-6'
