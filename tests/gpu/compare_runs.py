@@ -10,7 +10,7 @@ import json
 import os
 import sys
 
-QUANTITIES = ("energy", "integral_u", "l2_error", "h1_error", "l2_errors", "sum", "reactions", "derived")
+QUANTITIES = ("energy", "integral_u", "l2_error", "h1_error", "l2_errors", "sum", "reactions", "derived", "eigenvalues")
 
 
 def flat(value):

@@ -12,7 +12,7 @@ mkdir -p mine
 
 # a value that the option takes: the first of these that is accepted
 candidates=(1 0.5 square:4 auto host csr fused left=0 left=1,2 "0.5,0.5" a=1 x=1 1,1 1s 1G mine out.vtkhdf out.json lie
-    consistent none bisection u@left=1 "0,0:1,1:5" "0,0:1,1:5=line.csv" once csr cg jacobi lumped tolerance "0.5,0.5=1" left,right left=right left u theta 2026.1 rk4)
+    consistent none bisection u@left=1 "0,0:1,1:5" "0,0:1,1:5=line.csv" once csr cg jacobi lumped tolerance "0.5,0.5=1" left,right left=right left u theta 2026.1 rk4 component)
 for program in poisson solve advection_diffusion; do
     bin=$WEFT_BUILD/$program
     n=0
