@@ -32,7 +32,7 @@ typedef struct auxiliary_state {
     weft_preconditioner *smoother;
     part parts[WEFT_AUXILIARY_MAX];
     int n;
-    weft_memory *x, *y, *rest; /* [n_dofs] the iterate, A x, smoothed rest */
+    weft_memory *b, *x, *y, *rest; /* [n_dofs] a copy of r, the iterate, A x, smoothed rest */
     weft_compiled residual, sum;
 } auxiliary_state;
 
@@ -59,7 +59,7 @@ static void auxiliary_free(weft_preconditioner *preconditioner) {
         part_clear(&state->parts[i]);
     weft_compiled_free(&state->residual);
     weft_compiled_free(&state->sum);
-    weft_memory **memories[] = {&state->x, &state->y, &state->rest};
+    weft_memory **memories[] = {&state->b, &state->x, &state->y, &state->rest};
     for (size_t i = 0; i < sizeof memories / sizeof *memories; ++i)
         weft_memory_free(memories[i]);
     free(state);
@@ -201,11 +201,17 @@ static weft_status place_transfer(weft_device *device, part *p, int *width, weft
         TRY(weft_out_of_memory(error, "a preconditioner"));
     for (int64_t k = 0; k < p->space.n_constrained; ++k)
         is_zero[p->space.constrained[k]] = 1;
-    for (int64_t i = 0; i < P->n_rows; ++i)
-        for (int64_t k = P->row_start[i], to = i * *width; k < P->row_start[i + 1]; ++k, ++to) {
-            p->indices[to] = P->columns[k];
-            weights[to] = is_zero[P->columns[k]] ? 0 : P->values[k];
+    for (int64_t i = 0; i < P->n_rows; ++i) {
+        const int64_t first = P->row_start[i], end = P->row_start[i + 1];
+        /* what fills short rows is spread, for a column with all of it would be one thread's work */
+        const int32_t spare = first < end
+                                  ? P->columns[first]
+                                  : (int32_t)((double)i / (double)P->n_rows * (double)P->n_columns);
+        for (int64_t k = first, to = i * *width; to < (i + 1) * *width; ++k, ++to) {
+            p->indices[to] = k < end ? P->columns[k] : spare;
+            weights[to] = k < end && !is_zero[P->columns[k]] ? P->values[k] : 0;
         }
+    }
     TRY(weft_connectivity_make(device, p->indices, P->n_rows, *width, P->n_columns, &p->ends,
                                error));
     TRY(weft_memory_place(device, weights, n, sizeof *weights, &p->weights, error));
@@ -234,11 +240,10 @@ static weft_status compile_transfer(weft_preconditioner *whole, part *p, bool is
     const weft_form_input inputs[] = {{"weights", p->weights},
                                       {is_up ? "before" : "y", is_up ? state->x : state->y},
                                       {is_up ? "x" : "rc", is_up ? state->x : p->r},
-                                      {is_up ? "xc" : NULL, p->z}};
+                                      {is_up ? "xc" : "b", is_up ? p->z : state->b}};
     TRY(weft_program_bind_connectivity(out->program, "ends", p->ends, error));
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; ++i)
-        if (inputs[i].name)
-            TRY(weft_program_bind(out->program, inputs[i].name, inputs[i].memory, error));
+        TRY(weft_program_bind(out->program, inputs[i].name, inputs[i].memory, error));
 done:
     return status;
 }
@@ -301,7 +306,7 @@ static weft_status make_lists(weft_preconditioner *preconditioner, weft_error *e
     auxiliary_state *state = preconditioner->state;
     weft_device *device = preconditioner->context->device;
     const size_t bytes = (size_t)weft_operator_dofs(preconditioner->problem.op) * sizeof(double);
-    weft_memory **lists[] = {&state->x, &state->y, &state->rest};
+    weft_memory **lists[] = {&state->b, &state->x, &state->y, &state->rest};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
         TRY(weft_memory_make(device, bytes, lists[i], error));
     TRY(compile_rows(preconditioner,
@@ -311,6 +316,7 @@ static weft_status make_lists(weft_preconditioner *preconditioner, weft_error *e
                      "index rows plain;\ninput before, s : real over rows;\nz = before + s;\n"
                      "return z;\n",
                      &state->sum, error));
+    TRY(weft_program_bind(state->residual.program, "b", state->b, error));
     TRY(weft_program_bind(state->residual.program, "y", state->y, error));
     TRY(weft_program_bind(state->residual.program, "r", state->y, error));
     TRY(weft_program_bind(state->sum.program, "before", state->x, error));
@@ -378,7 +384,7 @@ done:
 }
 
 /* x = x + sum of P V P^T (b - A x) over some of the parts */
-static weft_status correct(weft_preconditioner *preconditioner, weft_memory *b, int first, int end,
+static weft_status correct(weft_preconditioner *preconditioner, int first, int end,
                            weft_error *error) {
     weft_status status = WEFT_OK;
     auxiliary_state *state = preconditioner->state;
@@ -392,7 +398,6 @@ static weft_status correct(weft_preconditioner *preconditioner, weft_memory *b, 
         part *p = &state->parts[i];
         if (!p->solver)
             continue;
-        TRY(weft_program_bind(p->down.program, "b", b, error));
         TRY(weft_program_run(p->down.program, error));
         TRY(p->solver->kind->apply(p->solver, p->r, p->z, error));
     }
@@ -408,12 +413,16 @@ static weft_status auxiliary_apply(weft_preconditioner *preconditioner, weft_mem
     weft_status status = WEFT_OK;
     auxiliary_state *state = preconditioner->state;
     weft_preconditioner *smoother = state->smoother;
-    TRY(smoother->kind->apply(smoother, r, state->x, error));
-    TRY(correct(preconditioner, r, 0, 1, error));
-    TRY(correct(preconditioner, r, 1, state->n, error));
-    TRY(correct(preconditioner, r, 0, 1, error));
+    const size_t bytes = (size_t)weft_operator_dofs(preconditioner->problem.op) * sizeof(double);
+    /* programs keep the lists that they are bound to, for what follows from these takes time */
+    TRY(weft_memory_copy(state->b, r, bytes, error));
+    TRY(weft_memory_copy(state->y, r, bytes, error));
+    TRY(smoother->kind->apply(smoother, state->y, state->rest, error));
+    TRY(weft_memory_copy(state->x, state->rest, bytes, error));
+    TRY(correct(preconditioner, 0, 1, error));
+    TRY(correct(preconditioner, 1, state->n, error));
+    TRY(correct(preconditioner, 0, 1, error));
     TRY(weft_operator_apply(preconditioner->problem.op, state->x, state->y, error));
-    TRY(weft_program_bind(state->residual.program, "b", r, error));
     TRY(weft_program_run(state->residual.program, error));
     TRY(smoother->kind->apply(smoother, state->y, state->rest, error));
     TRY(weft_program_bind(state->sum.program, "z", z, error));

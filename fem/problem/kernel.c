@@ -125,15 +125,19 @@ static weft_status find(weft_assembled *system, kernel *k, weft_error *error) {
         k->is_in[k->all.constrained[i]] = 0;
     set_diagonal(k);
     TRY(probe_make(system, &k->all.P, &p, error));
-    for (int of = 0; of < PROBES; ++of) {
+    bool may_vanish = true; /* some row */
+    for (int of = 0; of < PROBES && may_vanish; ++of) {
         for (int64_t j = 0; j < m; ++j)
             r[j] = weft_random_entry(j + of * m);
         prolong(k, r, p.x);
         TRY(apply(&p, k->all.P.n_rows, error));
         restrict_to(k, p.x, false, p.w);
         restrict_to(k, p.sizes, true, p.s);
-        for (int64_t j = 0; j < m; ++j)
+        may_vanish = false;
+        for (int64_t j = 0; j < m; ++j) {
             most[j] = fmax(most[j], p.s[j] > 0 ? fabs(p.w[j]) / p.s[j] : 0);
+            may_vanish = may_vanish || (k->is_in[j] && k->diagonal[j] > 0 && most[j] <= ROUNDING);
+        }
     }
     for (int64_t j = 0; j < m; ++j) {
         if (!k->is_in[j] || k->diagonal[j] == 0) {
