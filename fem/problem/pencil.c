@@ -294,7 +294,12 @@ weft_status weft_problem_pencil_factorise(weft_problem_pencil *p, double shift, 
                                          .dimension = p->problem->mesh->dimension,
                                          .coordinates = weft_space_points(space),
                                          .device = p->problem->context->device};
-    TRY(weft_external_make(library, &matrix, NULL, &p->factors, error));
+    status = weft_external_make(library, &matrix, NULL, &p->factors, error);
+    if (status == WEFT_ERROR_INPUT && is_definite)
+        weft_error_hint(error,
+                        "values of a matrix that has negative ones, or a null space as that of "
+                        "curl curl, are found near a shift, by --near");
+    TRY(status);
     p->pencil.invert = invert;
     p->pencil.user = p;
     p->seconds = weft_context_clock(p->problem->context) - start;
