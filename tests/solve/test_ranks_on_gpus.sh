@@ -71,10 +71,13 @@ pair() { # NAME OPTIONS-OF-RANKS PROGRAM ARGUMENTS...
     run "$1-1" "${@:3}" --ranks 1 --device cuda
     run "$1-2" "${@:3}" $2
 }
+further() { # as pair, with WEFT_TEST_FULL
+    [ -z "${WEFT_TEST_FULL:-}" ] || pair "$@"
+}
 pair aggregation '--device cuda:0,cuda:1' poisson --mesh square:72 --preconditioner aggregation --source 1+x --probe 0.4,0.3
 pair multigrid '--ranks 3 --device cuda --exchange host' \
     poisson --mesh square:9 --refine 3 --preconditioner multigrid "${conditions[@]}" --probe 0.4,0.3
-pair degrees '--device cuda:0,cuda:1' \
+further degrees '--device cuda:0,cuda:1' \
     solve form.ufl --mesh cube:1 --refine 2 --preconditioner multigrid --dirichlet left=0 --probe 0.4,0.3,0.2
 pair vectors '--ranks 3 --device cuda' solve elasticity.weft --mesh cube:4 --preconditioner aggregation --dirichlet left=0,0,0 \
     --neumann right=0,0,-0.1 --probe 0.4,0.3,0.2
@@ -82,11 +85,11 @@ FAKE_CUDA_ORDER=1 run vectors-reversed solve elasticity.weft --mesh cube:4 --pre
     --neumann right=0,0,-0.1 --probe 0.4,0.3,0.2 --ranks 1 --device cuda
 pair time '--device cuda:0,cuda:1' solve heat.weft --mesh square:6 --time 0.05,0.1 --initial 'sin(3*x)*y' --neumann left=1 \
     --probe 0.4,0.3 --integral total=u
-pair tied '--ranks 3 --device cuda' poisson --mesh square:72 --preconditioner aggregation --source 'x*y-0.25' --periodic left=right \
+further tied '--ranks 3 --device cuda' poisson --mesh square:72 --preconditioner aggregation --source 'x*y-0.25' --periodic left=right \
     --periodic bottom=top --probe 0.4,0.3
 pair body '--ranks 3 --device cuda' solve elasticity.weft --mesh square:5 --neumann left=-1,0 --neumann right=1,0 --probe 0.4,0.3
-pair component '--device cuda:0,cuda:1' solve elasticity.weft --mesh square:5 --dirichlet left=0,free --neumann right=1,0 --probe 0.4,0.3
-pair tied_time '--ranks 3 --device cuda --exchange host' solve heat.weft --mesh square:6 --time 0.05,0.1 --initial 'sin(3*x)*y' \
+further component '--device cuda:0,cuda:1' solve elasticity.weft --mesh square:5 --dirichlet left=0,free --neumann right=1,0 --probe 0.4,0.3
+further tied_time '--ranks 3 --device cuda --exchange host' solve heat.weft --mesh square:6 --time 0.05,0.1 --initial 'sin(3*x)*y' \
     --tie top --scheme bdf2 --probe 0.4,0.3
 if [ -x "$build/weft-gmsh" ]; then
     cat >two.geo <<'END'
@@ -98,7 +101,7 @@ Line(5) = {5, 6}; Line(6) = {6, 7}; Line(7) = {7, 8}; Line(8) = {8, 5};
 Curve Loop(1) = {1, 2, 3, 4}; Curve Loop(2) = {5, 6, 7, 8}; Plane Surface(1) = {1}; Plane Surface(2) = {2};
 Physical Curve("a") = {4}; Physical Curve("c") = {8}; Physical Curve("d") = {6}; Physical Surface("one") = {1}; Physical Surface("two") = {2};
 END
-    pair pieces '--device cuda:0,cuda:1' solve elasticity.weft --mesh two.geo --dirichlet a=0,0 --neumann d=1,0 --neumann c=-1,0 \
+    further pieces '--device cuda:0,cuda:1' solve elasticity.weft --mesh two.geo --dirichlet a=0,0 --neumann d=1,0 --neumann c=-1,0 \
         --probe 0.4,0.3 --probe 2.5,0.5
 fi
 pair newton '--ranks 3 --device cuda' solve kirchhoff.weft --nonlinear --mesh square:4 --dirichlet left=0,0 \
@@ -118,9 +121,9 @@ pair mixed '--device cuda:0,cuda:1' solve stokes.ufl --mesh square:4 --dirichlet
 run mixed-host solve stokes.ufl --mesh square:4 --dirichlet boundary=0,0,free --probe 0.4,0.3 --device host:1
 pair blocks '--ranks 3 --device cuda' solve stokes.ufl --mesh square:6 --preconditioner block --assembly csr --dirichlet bottom=0,0,free \
     --dirichlet top=0,0,free --probe 0.4,0.3
-pair saddle '--device cuda:0,cuda:1' solve stokes.ufl --mesh square:5 --preconditioner block --assembly matrix-free \
+further saddle '--device cuda:0,cuda:1' solve stokes.ufl --mesh square:5 --preconditioner block --assembly matrix-free \
     --dirichlet boundary=0,0,free --probe 0.4,0.3
-pair insulated '--device cuda:0,cuda:1' poisson --mesh square:6 --source x-0.5 --neumann boundary=0 --probe 0.4,0.3
+further insulated '--device cuda:0,cuda:1' poisson --mesh square:6 --source x-0.5 --neumann boundary=0 --probe 0.4,0.3
 pair degree_2_matrix '--device cuda:0,cuda:1' solve form.ufl --mesh cube:2 --assembly csr --dirichlet left=0 --probe 0.4,0.3,0.2
 
 # GPUs that do not reach each other's memory, and two ranks that share one: the host passes numbers on, and says so

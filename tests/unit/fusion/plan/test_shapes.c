@@ -185,7 +185,7 @@ static void append_line(const char *line, weft_text *script, bool open[16], int 
 static void no_shape_of_random_scripts_is_faster(void **state) {
     (void)state;
     weft_error error = {0};
-    const int n = getenv("WEFT_TEST_FULL") ? 500 : 40;
+    const int n = getenv("WEFT_TEST_FULL") ? 500 : 20;
     search s = {.random = 77, .n_drawn = 2};
     char command[512], line[4096], name[64] = "";
     bool open[16];
