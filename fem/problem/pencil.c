@@ -51,7 +51,6 @@ static weft_status make_mass_form(weft_problem_pencil *p, int i, weft_form *out,
     if (p->texts[i].failed)
         TRY(weft_out_of_memory(error, "a mass"));
     weft_time_copy_form(&problem->forms.parts[i].bound.form, p->texts[i].data, &p->bound[i]);
-    p->bound[i].form.is_symmetric = false; /* which is said of the matrix */
     *out = p->bound[i].form;
     TRY(weft_form_asymmetry(problem->context, out, &asymmetry, error));
     if (!(asymmetry <= WEFT_SYMMETRIC))

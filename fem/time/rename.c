@@ -34,6 +34,7 @@ void weft_time_copy_form(const weft_form *from, const char *text, weft_bound_for
     out->form.text = text;
     out->form.action = NULL;
     out->form.kernels = NULL;
+    out->form.is_symmetric = false; /* said of the matrix of `from` */
     out->form.inputs = out->inputs;
     memcpy(out->inputs, from->inputs, (size_t)from->n_inputs * sizeof *from->inputs);
 }
@@ -46,6 +47,7 @@ weft_status weft_time_scale_form(const weft_form *from, weft_memory *factor, wef
     if (text->failed)
         return weft_out_of_memory(error, "a form in time");
     weft_time_copy_form(from, text->data, out);
+    out->form.is_symmetric = from->is_symmetric;
     weft_form_bind_input(out, "time__factor", factor);
     return WEFT_OK;
 }

@@ -7,7 +7,7 @@
 extern const char weft_time_own_matrix[];
 /** Append a text with K, and the v of actions, renamed, so that others can follow. */
 void weft_time_rename(weft_text *out, const char *text);
-/** A copy of a form with another text, which is borrowed, and memory for further inputs. */
+/** A copy of a form with another text, which is borrowed, and memory for further inputs. Nothing is said of its symmetry. */
 void weft_time_copy_form(const weft_form *from, const char *text, weft_bound_form *out);
 /** The form with K multiplied by an input.
  *  text    caller's; weft_text_free, after the form

@@ -257,6 +257,37 @@ static void test_mass_of_forms(void **state) {
     free(path);
 }
 
+/* A symmetric stiffness and a mass that is not, m(u, v) = (u + 5 du/dx, v): the same u, in degree 2 exact in space. CG is not for it. */
+static void test_skew_mass(void **state) {
+    (void)state;
+    static const char *const times[] = {"--time=0.05,1", "--time=0.025,1"};
+    char *folder = test_folder_make(), *path = test_path(folder, "skew.ufl");
+    double errors[2];
+    test_text_write(path, "V = FiniteElement('Lagrange', triangle, 2)\n"
+                          "u, v = TrialFunction(V), TestFunction(V)\n"
+                          "t, x = Constant(triangle), SpatialCoordinate(triangle)\n"
+                          "m = u*v*dx + 5*u.dx(0)*v*dx\na = inner(grad(u), grad(v))*dx\n"
+                          "L = exp(-t)*(-(x[0]**2 + 10*x[0] + 2)*v*dx + 2*v*ds(2))\n");
+    for (int i = 0; i < 2; ++i) {
+        json_t *root = SOLVE(0, path, "--mesh", "square:4", times[i], "--scheme", "bdf2",
+                             "--initial", "x^2", "--dirichlet", "left=0", "--exact", "x^2*exp(-t)",
+                             "--tolerance", "1e-12", "--preconditioner", "jacobi");
+        assert_string_not_equal("cg", app_text(root, "method"));
+        errors[i] = app_number(root, "l2_error");
+        json_decref(root);
+    }
+    assert_double_near(2, log2(errors[0] / errors[1]), 0, TOLERANCE);
+    test_run run =
+        test_program((const char *const[]){WEFT_BINARY_DIR "/solve", path, "--mesh=square:4",
+                                           times[0], "--method=cg", NULL},
+                     NULL);
+    assert_int_equal(2, run.exit_code);
+    assert_non_null(strstr(run.error, "the mass matrix 'm' is not symmetric"));
+    test_run_free(&run);
+    test_folder_remove(&folder);
+    free(path);
+}
+
 /* A form file that is implicit Euler: u = x^2 exp(-t) has no error in space with quadratic elements. And a
  * nonlinear one, which gives what theta = 1 gives of the script for the same problem. */
 static void test_forms(void **state) {
@@ -348,6 +379,6 @@ int main(void) {
         cmocka_unit_test(test_tolerance),     cmocka_unit_test(test_jump),
         cmocka_unit_test(test_history),       cmocka_unit_test(test_forms),
         cmocka_unit_test(test_mass_of_forms), cmocka_unit_test(test_long_cycles),
-        cmocka_unit_test(test_null)};
+        cmocka_unit_test(test_null),          cmocka_unit_test(test_skew_mass)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
