@@ -55,14 +55,15 @@ typedef struct weft_eigen_report {
         outcome; /* others than WEFT_EIGEN_CONVERGED are not an error; values are then wrong */
     int n;
     const double *values; /* [n] ascending */
-    /* [n] |K u - l M u| in the norm of D^-1, D = diag K, over sqrt(l) |u|_M: free of units and of the size of the mesh */
+    /* [n] |K u - l M u| in the norm of D^-1, D = diag K, over sqrt(max(|l|, |l - shift|)) |u|_M: free of units and of the size of the mesh */
     const double *residuals;
     const double *
-        errors; /* [n] estimated errors of the values of K and M that were assembled, in their unit: 10 l residual^2 */
+        errors; /* [n] estimated errors of the values of K and M that were assembled, in their unit: 10 l residual^2, at least a rounding of l and of l - shift */
     /* [n] numbers of the different values from 0; values are one where they differ by less than what is known of them, or 1e-8 */
     const int *clusters;
-    double next; /* the value after them; NaN: not known */
-    bool is_cut; /* `next` belongs to the last of them */
+    double
+        next; /* the one that would be found next, after the last or before the first; NaN: not known */
+    int cut; /* number of the value that `next` is one with, of which there may be more; -1: none */
     int n_rigid; /* motions, or constants, that nothing holds: for these l = 0, which are not among the values */
     int64_t n_dofs;
     const double *vectors; /* [n][n_dofs]; the largest component is positive */

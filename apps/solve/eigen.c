@@ -168,7 +168,7 @@ void solve_eigen_print(const solve *run) {
         if (run->options->eigen.frequencies)
             printf("  %16.10g", frequency(report->values[k]));
         printf("  %12.1e  %8.1e  %12d%s\n", report->errors[k], report->residuals[k],
-               multiplicity(report, k), report->is_cut && k == report->n - 1 ? " or more" : "");
+               multiplicity(report, k), report->clusters[k] == report->cut ? " or more" : "");
     }
     if (!report->factors[0])
         app_run_print_preconditioner(&run->base);

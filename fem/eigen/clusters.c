@@ -5,15 +5,34 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Values that differ by less are one, relative to them; a residual is at most so much of the tolerance worse by a rotation. */
-static const double CLOSE = 1e-8, SPOILT = 0.1;
+/* Values that differ by less are one, relative to them, or to the distance from the shift, which rounding is relative to; a residual is at most
+ * so much of the tolerance worse by a rotation. */
+static const double CLOSE = 1e-8, ROUNDED = 1e-12, SPOILT = 0.1;
 
-void clusters_number(int n, const double *values, const double *residuals, int *out) {
-    for (int k = 0; k < n; ++k) {
-        const double r = k > 0 ? fmax(residuals[k], residuals[k - 1]) : 0;
-        const double apart = k > 0 ? values[k] - values[k - 1] : 0;
-        const bool is_one = apart <= 10 * fmax(r * r, CLOSE) * fabs(values[k]);
-        out[k] = k == 0 ? 0 : out[k - 1] + !is_one;
+static bool are_one(double shift, double a, double b, double residual) {
+    const double most = fmax(fabs(a), fabs(b)), far = fmax(fabs(a - shift), fabs(b - shift));
+    return fabs(b - a) <= fmax(10 * fmax(residual * residual, CLOSE) * most, ROUNDED * far);
+}
+
+void clusters_number(double shift, weft_eigenpairs *pairs) {
+    const int n = pairs->n;
+    const double *values = pairs->values, *r = pairs->residuals;
+    for (int k = 0; k < pairs->n_known; ++k) {
+        const bool is_first =
+            k == 0 || !are_one(shift, values[k - 1], values[k], fmax(r[k - 1], r[k]));
+        pairs->cluster[k] = k == 0 ? 0 : pairs->cluster[k - 1] + is_first;
+    }
+    pairs->cut = -1;
+    if (pairs->has_below) {
+        pairs->next = pairs->below;
+        if (are_one(shift, pairs->below, values[0], r[0]))
+            pairs->cut = 0;
+    } else if (pairs->n_known > n) {
+        pairs->next = values[n];
+        if (pairs->cluster[n] == pairs->cluster[n - 1])
+            pairs->cut = pairs->cluster[n];
+    } else {
+        pairs->next = NAN;
     }
 }
 

@@ -61,6 +61,11 @@ typedef struct weft_eigenpairs {
     double *values, *residuals; /* [n_known] */
     double *vectors;            /* [n][rows], |x|_M = 1, the largest component positive */
     int *cluster;               /* [n_known] number of the value among different ones, from 0 */
+    double below;               /* the value before the first, where has_below */
+    bool has_below;
+    double
+        next; /* the one that would be found next: after the last, or before the first; NaN: not known */
+    int cut; /* number of the value that `next` is one with; -1: none */
     weft_eigen_outcome outcome;
     int iterations, n_columns;
     int64_t applications; /* of the approximate inverse, to one vector each */

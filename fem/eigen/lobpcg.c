@@ -351,8 +351,10 @@ done:
 /* Values that are smaller than this part of the largest count as zero, which no residual can be relative to. */
 static const double ZERO = 1e-8;
 
+/* Of zeros near a shift the inverse sees the distance from it. */
 static double scale_of(const iteration *it, int k) {
-    return sqrt(fmax(fabs(it->values[k]), it->least));
+    const double size = fabs(it->values[k]), far = fabs(it->values[k] - it->pencil->shift);
+    return sqrt(fmax(fmax(size, far), it->least));
 }
 
 weft_status iteration_measure(iteration *it, weft_error *error) {

@@ -445,6 +445,8 @@ static weft_status leave_out_first(iteration *it, weft_error *error) {
     double *C = calloc((size_t)m * (size_t)m, sizeof *C);
     if (!C)
         TRY(weft_out_of_memory(error, "eigenvectors"));
+    it->pairs->below = it->values[0];
+    it->pairs->has_below = true;
     for (int k = 0; k + 1 < m; ++k) {
         C[(k + 1) * (m - 1) + k] = 1;
         it->values[k] = it->values[k + 1];

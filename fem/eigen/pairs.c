@@ -57,8 +57,6 @@ weft_status pairs_refuse_number(int wanted, int64_t most, weft_error *error) {
 
 weft_status pairs_describe(iteration *it, weft_error *error) {
     weft_status status = WEFT_OK;
-    static const double KNOWN =
-        1e-2; /* residuals of values beyond the wanted ones that are shown */
     weft_eigenpairs *pairs = it->pairs;
     const int64_t rows = it->pencil->K.n_rows;
     const int n = it->settings->n;
@@ -68,13 +66,12 @@ weft_status pairs_describe(iteration *it, weft_error *error) {
         !(it->residuals[it->active[0]] <= 10 * it->settings->tolerance))
         pairs->outcome = WEFT_EIGEN_BREAKDOWN;
     pairs->n = pairs->n_known = n;
-    while (pairs->n_known < it->m && it->residuals[pairs->n_known] < KNOWN)
+    while (pairs->n_known < it->m && it->residuals[pairs->n_known] < PAIRS_KNOWN)
         ++pairs->n_known;
     pairs->cluster = calloc((size_t)pairs->n_known + 1, sizeof *pairs->cluster);
     pairs->vectors = weft_array_make((size_t)n * (size_t)rows, sizeof *pairs->vectors);
     if (!pairs->cluster || !pairs->vectors)
         TRY(weft_out_of_memory(error, "eigenvectors"));
-    clusters_number(pairs->n_known, it->values, it->residuals, pairs->cluster);
     it->x.v.m = it->x.kv.m = it->x.mv.m = n; /* those beyond are dropped */
     TRY(clusters_fix(it->pencil, it->values, it->settings->tolerance, &it->x, error));
     for (int k = 0; k < n; ++k)
@@ -82,6 +79,7 @@ weft_status pairs_describe(iteration *it, weft_error *error) {
     pairs->values = it->values;
     pairs->residuals = it->residuals;
     it->values = it->residuals = NULL;
+    clusters_number(it->pencil->shift, pairs);
 done:
     return status;
 }

@@ -120,10 +120,12 @@ void iteration_free(iteration *it);
 /** Refuse an approximate inverse that is not symmetric, or not positive definite, which the iteration does not see. */
 weft_status iteration_check_inverse(iteration *it, weft_error *error);
 
-/** The number of each value among different ones: values are one where they differ by less than 10 times the larger of the residual's
- *  square and 1e-8.
- *  out  [n] */
-void clusters_number(int n, const double *values, const double *residuals, int *out);
+/** Residuals of values beyond the wanted ones that are shown. */
+#define PAIRS_KNOWN 1e-2
+
+/** Set cluster, next and cut. Values are one where they differ by less than 10 times the larger of the residual's square and 1e-8, or by
+ *  rounding, which is relative to the distance from the shift: 0 has no digits of its own. */
+void clusters_number(double shift, weft_eigenpairs *pairs);
 /** Rotate the columns of each cluster of x so that they are the same in each run: to eigenvectors of a fixed random diagonal, where values
  *  are so close that no residual suffers; and turn signs, so that the largest component is positive.
  *  tolerance  of residuals */

@@ -88,6 +88,8 @@ static weft_status reverse(iteration *it, const weft_pencil *pencil, weft_error 
     double *C = calloc((size_t)m * (size_t)n + (size_t)n, sizeof *C), *values = C + m * n;
     if (!C)
         TRY(weft_out_of_memory(error, "eigenvectors"));
+    it->pairs->has_below = n < m && it->residuals[n] < PAIRS_KNOWN && it->values[n] > 0;
+    it->pairs->below = it->pairs->has_below ? 1 / it->values[n] : NAN;
     for (int k = 0; k < n; ++k) {
         const double mu = it->values[n - 1 - k];
         values[k] = 1 / mu;

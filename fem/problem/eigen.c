@@ -3,6 +3,7 @@
 #include "fem/problem/output.h"
 #include "fem/problem/pencil.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,14 +129,16 @@ static weft_status describe(const weft_problem *problem, const weft_eigen_option
                             weft_eigen *eigen, weft_error *error) {
     weft_eigenpairs *pairs = &eigen->pairs;
     const int n = pairs->n;
-    const bool has_next = pairs->n_known > n;
     eigen->errors = calloc((size_t)n + 1, sizeof *eigen->errors);
     if (!eigen->errors)
         return weft_out_of_memory(error, "eigenvalues");
     if (options->length == WEFT_EIGEN_COMPONENT)
         scale(pairs, problem->fields.n_dofs);
-    for (int k = 0; k < n; ++k)
-        eigen->errors[k] = 10 * fabs(pairs->values[k]) * pairs->residuals[k] * pairs->residuals[k];
+    const double shift = options->which == WEFT_EIGEN_NEAR ? options->shift : 0;
+    for (int k = 0; k < n; ++k) {
+        const double size = fmax(fabs(pairs->values[k]), fabs(pairs->values[k] - shift));
+        eigen->errors[k] = size * fmax(10 * pairs->residuals[k] * pairs->residuals[k], DBL_EPSILON);
+    }
     weft_eigen_report *report = &eigen->report;
     report->outcome = pairs->outcome;
     report->n = n;
@@ -143,8 +146,8 @@ static weft_status describe(const weft_problem *problem, const weft_eigen_option
     report->residuals = pairs->residuals;
     report->errors = eigen->errors;
     report->clusters = pairs->cluster;
-    report->next = has_next ? pairs->values[n] : NAN;
-    report->is_cut = has_next && pairs->cluster[n] == pairs->cluster[n - 1];
+    report->next = pairs->next;
+    report->cut = pairs->cut;
     report->n_dofs = problem->fields.n_dofs;
     report->vectors = pairs->vectors;
     report->iterations = pairs->iterations;

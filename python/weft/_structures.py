@@ -426,7 +426,7 @@ class weft_eigen_options(_Options):
 
 class weft_eigen_report(Structure):
     _fields_ = [("outcome", c_int), ("n", c_int), ("values", POINTER(c_double)), ("residuals", POINTER(c_double)),
-                ("errors", POINTER(c_double)), ("clusters", POINTER(c_int)), ("next", c_double), ("is_cut", c_bool),
+                ("errors", POINTER(c_double)), ("clusters", POINTER(c_int)), ("next", c_double), ("cut", c_int),
                 ("n_rigid", c_int), ("n_dofs", c_int64), ("vectors", POINTER(c_double)), ("iterations", c_int),
                 ("n_columns", c_int), ("applications", c_int64), ("seconds", c_double),
                 ("method", c_char_p), ("reason", c_char * 200), ("factors", c_char * 120), ("factor_seconds", c_double),

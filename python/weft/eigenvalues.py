@@ -24,11 +24,12 @@ class Eigenvalues:
 
     values          ascending
     vectors         [n, nodes] or [n, nodes, components]; the largest component of each is positive
-    residuals       |K u - l M u| in the norm of D^-1, D the diagonal of K, over sqrt(l) |u|_M
+    residuals       |K u - l M u| in the norm of D^-1, D the diagonal of K, over sqrt(max(|l|, |l - near|)) |u|_M
     errors          estimates of what the values differ by from those of the same matrices
     multiplicities  of each value: how many of them are one
     rigid_modes     motions, or constants, that nothing holds: their values are 0, and are not among the others
-    next            the value after the last; NaN: not known. is_cut: it is one with the last
+    next            the one that would be found next, after the last or before the first; NaN: not known
+    is_cut          next is one with the last, or the first, of which there are more than were asked for
     method          "LOBPCG" or "Lanczos", for the reason
     """
 
@@ -96,7 +97,7 @@ def find_eigenvalues(problem: Handle, options: s.weft_problem_options, which: s.
         values=copied(found.values, found.n), residuals=copied(found.residuals, found.n), errors=copied(found.errors, found.n),
         vectors=vectors.reshape((found.n, -1, components) if components > 1 else (found.n, -1)),
         multiplicities=[clusters.count(one) for one in clusters], rigid_modes=found.n_rigid, next=found.next,
-        is_cut=found.is_cut, converged=found.outcome == 0, outcome=outcome, iterations=found.iterations, columns=found.n_columns,
+        is_cut=found.cut >= 0, converged=found.outcome == 0, outcome=outcome, iterations=found.iterations, columns=found.n_columns,
         applications=found.applications, method=found.method.decode(), reason=found.reason.decode(), _problem=problem, _handle=handle)
     if must_converge and not result.converged:
         raise NotConverged("the eigenvalues did not converge: %s after %d iterations; raise max_iterations, or choose another "

@@ -62,11 +62,11 @@ static int ascending(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-/* The n values nearest to the shift, ascending. */
+/* The n values nearest to the shift, ascending, and the next nearest. */
 static void select_values(int n_all, const double *all, double shift, int n, double *out) {
     double *left = malloc((size_t)n_all * sizeof *left);
     memcpy(left, all, (size_t)n_all * sizeof *left);
-    for (int k = 0; k < n; ++k) {
+    for (int k = 0; k < n + (n < n_all); ++k) {
         int best = 0;
         for (int i = 1; i < n_all - k; ++i)
             best = fabs(left[i] - shift) < fabs(left[best] - shift) ? i : best;
@@ -90,8 +90,18 @@ static weft_eigenpairs find(const diagonal *d, int n) {
     return pairs;
 }
 
+/* expected: n + 1 values, the last of which would be found next; NaN: there is none */
 static void check(const diagonal *d, int n, const double *expected) {
     weft_eigenpairs pairs = find(d, n);
+    int cut = -1;
+    for (int k = 0; k < n; ++k)
+        cut = expected[k] == expected[n] ? pairs.cluster[k] : cut;
+    assert_int_equal(pairs.cut, cut);
+    assert_true(isnan(expected[n])
+                    ? isnan(pairs.next)
+                    : fabs(pairs.next - expected[n]) < 1e-9 * (1 + fabs(expected[n])));
+    for (int k = 1; k < n; ++k)
+        assert_int_equal(pairs.cluster[k] > pairs.cluster[k - 1], expected[k] > expected[k - 1]);
     for (int k = 0; k < n; ++k) {
         const double *x = pairs.vectors + k * d->K.n_rows;
         double length = 0, apart = 0;
@@ -106,10 +116,10 @@ static void check(const diagonal *d, int n, const double *expected) {
     weft_eigenpairs_clear(&pairs);
 }
 
-/* Twelve ones, thirty twos, then 3, 4, ...; -1, -2, ... of an indefinite one. */
-static void fill_values(int n, bool is_definite, double *out) {
+/* Twelve ones, thirty twos, then 3, 4, ...; -1, -2, ... of an indefinite one. With zeros instead of ones where `is_singular`. */
+static void fill_values(int n, bool is_definite, bool is_singular, double *out) {
     for (int i = 0; i < n; ++i)
-        out[i] = i < 12 ? 1 : i < 42 ? 2 : i % 2 && !is_definite ? 42 - i : i - 39;
+        out[i] = i < 12 ? !is_singular : i < 42 ? 2 : i % 2 && !is_definite ? 42 - i : i - 39;
 }
 
 static void clusters(void **state) {
@@ -117,11 +127,11 @@ static void clusters(void **state) {
     enum { ROWS = 400 };
     static double all[ROWS], expected[ROWS];
     static const double shifts[] = {0.1, -3.2, 1.4, 2.4, 60.25};
-    for (int is_definite = 0; is_definite < 2; ++is_definite)
+    for (int kind = 0; kind < 3; ++kind)
         for (int s = 0; s < 5; ++s)
             for (int n = 1; n <= 13; n += 4) {
                 diagonal d;
-                fill_values(ROWS, is_definite, all);
+                fill_values(ROWS, kind > 0, kind > 1, all);
                 start(ROWS, all, shifts[s], &d);
                 select_values(ROWS, all, shifts[s], n, expected);
                 check(&d, n, expected);
@@ -133,15 +143,16 @@ static void clusters(void **state) {
 static void few(void **state) {
     (void)state;
     static const double all[] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3};
-    double expected[10];
+    double expected[11];
     diagonal d;
     start(10, all, 0.5, &d);
     select_values(10, all, 0.5, 10, expected);
+    expected[10] = NAN;
     check(&d, 10, expected);
     clear(&d);
     start(10, all, 0.5, &d);
     d.M.values[5] = d.M.values[42 % 10] = 0; /* 3 and the first 1 */
-    const double finite[] = {1, 2, 3, 4, 5, 5, 6, 9};
+    const double finite[] = {1, 2, 3, 4, 5, 5, 6, 9, NAN};
     check(&d, 8, finite);
     clear(&d);
 }
@@ -163,6 +174,11 @@ static void largest(void **state) {
         assert_true(fabs(pairs.values[0] - all[n_rows - 4]) < 1e-10);
         for (int k = 1; k < 4; ++k)
             assert_true(fabs(pairs.values[k] - 7) < 1e-10 && pairs.cluster[k] == 1);
+        assert_int_equal(pairs.cut, -1);
+        weft_eigenpairs_clear(&pairs);
+        of.n = 2; /* of three that are one */
+        assert_int_equal(weft_eigen_largest(&d.pencil, &of, &pairs, &error), WEFT_OK);
+        assert_true(pairs.cut == 0 && fabs(pairs.next - 7) < 1e-10);
         weft_eigenpairs_clear(&pairs);
         d.M.values[3] = 0;
         assert_int_not_equal(weft_eigen_largest(&d.pencil, &of, &pairs, &error), WEFT_OK);
@@ -187,7 +203,7 @@ static void refusals(void **state) {
     (void)state;
     double all[300];
     diagonal d;
-    fill_values(300, true, all);
+    fill_values(300, true, false, all);
     start(300, all, 0.5, &d);
     d.wrong = 1e-4;
     expect(&d, 5, "the factors of K - s M are wrong for s = 0.5");
