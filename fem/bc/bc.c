@@ -83,8 +83,9 @@ static int64_t dof_of(const weft_bc *bc, const weft_condition *condition, int32_
 }
 
 static weft_status refuse_flux(const weft_condition *condition, weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                   "a flux of functions with continuous tangential or normal components");
+    weft_error_set(
+        error, WEFT_ERROR_UNSUPPORTED,
+        "fluxes are not prescribed for functions with continuous tangential or normal components");
     weft_error_location(error, condition->origin, NULL, 0, 0);
     weft_error_hint(error, "write it into the forms, as an integral over ds");
     return WEFT_ERROR_UNSUPPORTED;

@@ -108,11 +108,12 @@ static weft_status make_movers(weft_bc *bc, weft_error *error) {
     if (!owners || !moving || !bc->steps.movers)
         TRY(weft_out_of_memory(error, "boundary conditions"));
     if (is_moving)
-        TRY(weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
-                              "conditions in t on functions with continuous tangential or normal "
-                              "components",
-                              "write values that do not depend on t, or weak conditions into the "
-                              "forms"));
+        TRY(weft_error_refuse(
+            error, WEFT_ERROR_UNSUPPORTED,
+            "conditions in t are not prescribed for functions with continuous tangential or normal "
+            "components",
+            "write values that do not depend on t, or weak conditions into the "
+            "forms"));
     TRY(weft_bc_owners(bc, owners, error));
     for (int i = 0; i < bc->n_pieces; ++i)
         if (bc->pieces[i].condition.kind == WEFT_DIRICHLET &&

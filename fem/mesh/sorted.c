@@ -24,12 +24,13 @@ weft_status weft_mesh_sort(const weft_mesh *mesh, weft_mesh **out, weft_error *e
     weft_mesh *made = NULL;
     if (!weft_mesh_cell(mesh)->simplex || mesh->curve || mesh->part)
         TRY(weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
-                              mesh->part    ? "functions with continuous tangential or normal "
-                                              "components on several ranks"
-                              : mesh->curve ? "functions with continuous tangential or normal "
-                                              "components on curved cells"
-                                            : "functions with continuous tangential or normal "
-                                              "components on other cells than simplices",
+                              mesh->part ? "functions with continuous tangential or normal "
+                                           "components are not computed on several ranks"
+                              : mesh->curve
+                                  ? "functions with continuous tangential or normal "
+                                    "components are not computed on curved cells"
+                                  : "functions with continuous tangential or normal "
+                                    "components are not computed on other cells than simplices",
                               mesh->part    ? "leave out --ranks"
                               : mesh->curve ? "write the forms on a Mesh whose coordinate element "
                                               "has degree 1, or make a mesh of degree 1"

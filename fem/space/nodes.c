@@ -159,10 +159,11 @@ static weft_status prepare(numbering *s, weft_error *error) {
     const int d = s->cell->dimension, *k = s->element->entity_nodes;
     int64_t n = s->mesh->n_nodes * k[0];
     if (s->element->map != WEFT_MAP_IDENTITY && !s->mesh->is_sorted)
-        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE,
-                              "functions with continuous tangential or normal components on cells "
-                              "whose vertices do not ascend",
-                              "make the space by a problem, which sorts them"));
+        TRY(weft_error_refuse(
+            error, WEFT_ERROR_USAGE,
+            "functions with continuous tangential or normal components need cells "
+            "whose vertices ascend",
+            "make the space by a problem, which sorts them"));
     if (!weft_element_is_shared(s->element)) {
         n = (weft_family_about(s->element->family)->is_global ? 1 : s->mesh->n_cells) *
             s->element->n_nodes;

@@ -14,8 +14,9 @@ bool weft_space_is_mapped(const weft_space *space) {
 }
 
 weft_status weft_mapped_refuse(const char *what, weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                   "%s of functions with continuous tangential or normal components", what);
+    weft_error_set(
+        error, WEFT_ERROR_UNSUPPORTED,
+        "%s are not computed for functions with continuous tangential or normal components", what);
     weft_error_hint(error, "leave them out, or take a Lagrange element");
     return WEFT_ERROR_UNSUPPORTED;
 }

@@ -188,13 +188,13 @@ refused() {
 of N1curl tetrahedron 1 curl.ufl
 refused 'all 3 components, and that on '"'left'"' lacks component 1' --dirichlet left=0,free,0
 refused 'constraints are for continuous (Lagrange) elements' --periodic left=right
-refused 'loads at points of functions with continuous' --point-load 0.5,0.5,0.5=1,1,1
-refused 'reactions of functions with continuous' --reactions --dirichlet left=0,0,0
-refused 'a flux of functions with continuous' --neumann left=0,0,1
+refused 'loads at points are not computed for functions with continuous' --point-load 0.5,0.5,0.5=1,1,1
+refused 'reactions are not computed for functions with continuous' --reactions --dirichlet left=0,0,0
+refused 'fluxes are not prescribed for functions with continuous' --neumann left=0,0,1
 refused 'multigrid is for elements with values at the vertices' --refine 1 --preconditioner multigrid
-refused 'components on several ranks' --ranks 2
+refused 'components are not computed on several ranks' --ranks 2
 if solve elasticity.ufl --mesh cube:2 --input force=0,0,1 --dirichlet left=0,0,0 --preconditioner auxiliary >out 2>&1 || ! grep -q 'auxiliary is for functions with continuous' out; then
     fail "auxiliary for P1: $(tail -n 3 out)"
 fi
-refused 'conditions in t on functions' --dirichlet left=t,0,0 --time 0.1,0.2
+refused 'conditions in t are not prescribed for functions' --dirichlet left=t,0,0 --time 0.1,0.2
 exit $((failures > 0))
