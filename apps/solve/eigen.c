@@ -208,6 +208,7 @@ bool solve_eigen_json(json_t *root, const solve *run) {
            app_json_set(root, "eigenvalue_errors", app_json_values(report->errors, report->n)) &&
            app_json_set(root, "eigenvalue_multiplicities", list_multiplicities(report)) &&
            app_json_set(root, "next_eigenvalue", app_json_real(report->next)) &&
+           app_json_set(root, "next_is_one_of_them", json_boolean(report->cut >= 0)) &&
            app_json_set(root, "frequencies",
                         run->options->eigen.frequencies ? list_frequencies(report) : json_null());
 }
