@@ -1,4 +1,5 @@
 /* Parts of a mesh that do not touch, and whether conditions fix u in each of them. */
+#include "fem/base/sets.h"
 #include "fem/bc/private.h"
 #include "fem/mesh/part.h"
 #include "fusion/connectivity/connectivity.h"
@@ -11,36 +12,6 @@
 
 enum { CHUNK = 1 << 16, SAMPLED = 8, THREADS = 256 /* of kernels/setup */ };
 
-/* Disjoint sets of nodes (Tarjan 1975; Jayanti and Tarjan 2016 for several threads): parents point
- * to lower numbers, paths are halved on the way. A root is only ever linked to a lower one, so that
- * the root of a part is its lowest node in the end, whatever the order of the threads. */
-static int32_t find_root(int32_t *parent, int32_t node) {
-    int32_t above = __atomic_load_n(&parent[node], __ATOMIC_RELAXED);
-    while (above != node) {
-        const int32_t next = __atomic_load_n(&parent[above], __ATOMIC_RELAXED);
-        if (next != above)
-            (void)__atomic_compare_exchange_n(&parent[node], &above, next, true, __ATOMIC_RELAXED,
-                                              __ATOMIC_RELAXED);
-        node = next;
-        above = __atomic_load_n(&parent[node], __ATOMIC_RELAXED);
-    }
-    return node;
-}
-
-static void join(int32_t *parent, int32_t a, int32_t b) {
-    for (;;) {
-        a = find_root(parent, a);
-        b = find_root(parent, b);
-        if (a == b)
-            return;
-        int32_t high = a < b ? b : a;
-        const int32_t low = a < b ? a : b;
-        if (__atomic_compare_exchange_n(&parent[high], &high, low, false, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED))
-            return;
-    }
-}
-
 typedef struct joining {
     const weft_mesh *mesh;
     int32_t *parent;
@@ -52,7 +23,7 @@ static void join_cell(const joining *j, int64_t cell) {
     const int32_t part = __atomic_load_n(&j->parent[nodes[0]], __ATOMIC_RELAXED);
     for (int v = 1; v < width; ++v)
         if (__atomic_load_n(&j->parent[nodes[v]], __ATOMIC_RELAXED) != part)
-            join(j->parent, nodes[0], nodes[v]);
+            weft_sets_join(j->parent, nodes[0], nodes[v]);
 }
 
 static void join_sampled(void *user, int64_t chunk) {
@@ -75,7 +46,7 @@ static void flatten(void *user, int64_t chunk) {
     const joining *j = user;
     const int64_t last = (chunk + 1) * CHUNK;
     for (int64_t i = chunk * CHUNK; i < last && i < j->mesh->n_nodes; ++i) {
-        const int32_t root = find_root(j->parent, (int32_t)i);
+        const int32_t root = weft_sets_root(j->parent, (int32_t)i);
         __atomic_store_n(&j->parent[i], root, __ATOMIC_RELAXED);
     }
 }
@@ -125,7 +96,7 @@ static void mark_fixed(const weft_bc *bc, int component, const int32_t *vertices
     for (int64_t i = 0; i < bc->n_constrained; ++i) {
         const int32_t node = bc->constrained[i] / c;
         if (bc->constrained[i] % c == component)
-            fixed[find_root(parent, vertices ? vertices[node] : node)] = 1;
+            fixed[weft_sets_root(parent, vertices ? vertices[node] : node)] = 1;
     }
     for (int i = 0; i < bc->n_pieces; ++i) {
         if (!fixes(&bc->pieces[i].condition, component))
@@ -133,7 +104,7 @@ static void mark_fixed(const weft_bc *bc, int component, const int32_t *vertices
         const weft_bc_facets *facets = &bc->facets[bc->pieces[i].facets];
         for (int64_t f = 0; f < facets->n; ++f) {
             const int32_t node = facets->nodes[f * facets->width];
-            fixed[find_root(parent, vertices ? vertices[node] : node)] = 1;
+            fixed[weft_sets_root(parent, vertices ? vertices[node] : node)] = 1;
         }
     }
 }

@@ -1,5 +1,6 @@
 /* Takes the part of one rank out of a mesh. */
 #include "fem/mesh/part.h"
+#include "fem/base/sets.h"
 #include "fem/mesh/entities.h"
 #include "fem/mesh/mesh.h"
 #include "fusion/setup/team.h"
@@ -324,14 +325,6 @@ static weft_status copy_groups(taking *t, weft_error *error) {
     return WEFT_OK;
 }
 
-static int32_t root_of(int32_t *above, int32_t node) {
-    while (above[node] != node) {
-        above[node] = above[above[node]];
-        node = above[node];
-    }
-    return node;
-}
-
 /* Number the pieces of the mesh, which share no node, by their lowest nodes. */
 static weft_status find_pieces(taking *t, weft_error *error) {
     const weft_mesh *whole = t->whole;
@@ -345,11 +338,8 @@ static weft_status find_pieces(taking *t, weft_error *error) {
     }
     for (int64_t i = 0; i < whole->n_nodes; ++i)
         above[i] = (int32_t)i;
-    for (int64_t i = 0; i < whole->n_cells * v; ++i) {
-        const int32_t a = root_of(above, whole->cells[i / v * v]),
-                      b = root_of(above, whole->cells[i]);
-        above[a > b ? a : b] = a > b ? b : a;
-    }
+    for (int64_t i = 0; i < whole->n_cells * v; ++i)
+        weft_sets_join(above, whole->cells[i / v * v], whole->cells[i]);
     for (int64_t i = 0; i < whole->n_nodes; ++i) /* those below refer to roots already */
         above[i] = above[above[i]];
     for (int64_t i = 0; i < whole->n_nodes; ++i) {

@@ -1,6 +1,7 @@
 /* The null space of problems in which only the curl or the divergence of u counts, everywhere or in a part: gradients, or curls.
  * The load is made compatible with them, and u has no part of them, in the Euclidean norm of dofs. */
 #include "fem/base/memory.h"
+#include "fem/base/sets.h"
 #include "fem/constrain/constrain.h"
 #include "fem/multigrid/multigrid.h"
 #include "fem/operator/operator.h"
@@ -158,12 +159,6 @@ done:
 
 /* ---- constants in parts where u itself counts --------------------------------------------------- */
 
-static int32_t root_of(int32_t *parent, int32_t i) {
-    while (parent[i] != i)
-        i = parent[i] = parent[parent[i]];
-    return i;
-}
-
 /* Nodes that are neither in the null space by themselves nor held, joined by cells that have no others. The number of the part
  * of each node, by its lowest node, or -1. */
 static void join_nodes(const kernel *k, int32_t *parts) {
@@ -179,14 +174,11 @@ static void join_nodes(const kernel *k, int32_t *parts) {
         bool is_inside = true;
         for (int i = 0; i < width; ++i)
             is_inside = is_inside && parts[cells[c * width + i]] >= 0;
-        for (int i = 1; i < width && is_inside; ++i) {
-            const int32_t a = root_of(parts, cells[c * width]),
-                          b = root_of(parts, cells[c * width + i]);
-            parts[a > b ? a : b] = a > b ? b : a;
-        }
+        for (int i = 1; i < width && is_inside; ++i)
+            weft_sets_join(parts, cells[c * width], cells[c * width + i]);
     }
     for (int64_t i = 0; i < n; ++i)
-        parts[i] = parts[i] < 0 ? -1 : root_of(parts, (int32_t)i);
+        parts[i] = parts[i] < 0 ? -1 : weft_sets_root(parts, (int32_t)i);
 }
 
 /* Append a column to P. */
