@@ -160,8 +160,8 @@ done:
 /* ---- constants in parts where u itself counts --------------------------------------------------- */
 
 /* Nodes that are neither in the null space by themselves nor held, joined by cells that have no others. The number of the part
- * of each node, by its lowest node, or -1. */
-static void join_nodes(const kernel *k, int32_t *parts) {
+ * of each node, by its lowest node; -1: it is in none, or alone in it, and a single function was tested before. */
+static void join_nodes(const kernel *k, int32_t *parts, unsigned char *is_joined) {
     const weft_space *space = k->all.space;
     const int width = weft_space_element(space)->n_nodes;
     const int32_t *cells = weft_space_cell_nodes(space);
@@ -179,6 +179,11 @@ static void join_nodes(const kernel *k, int32_t *parts) {
     }
     for (int64_t i = 0; i < n; ++i)
         parts[i] = parts[i] < 0 ? -1 : weft_sets_root(parts, (int32_t)i);
+    for (int64_t i = 0; i < n; ++i)
+        if (parts[i] >= 0 && parts[i] != i)
+            is_joined[parts[i]] = 1;
+    for (int64_t i = 0; i < n; ++i)
+        parts[i] = parts[i] >= 0 && is_joined[parts[i]] ? parts[i] : -1;
 }
 
 /* Append a column to P. */
@@ -240,12 +245,13 @@ static weft_status add_constants(weft_assembled *system, kernel *k, weft_error *
     weft_status status = WEFT_OK;
     const int64_t n = weft_space_nodes(k->all.space), n_rows = k->all.P.n_rows;
     int32_t *parts = malloc(((size_t)n + 1) * sizeof *parts);
+    unsigned char *is_joined = calloc((size_t)n + 1, 1);
     double *column = calloc((size_t)n_rows + 1, sizeof *column);
     probe p = {NULL};
-    if (!parts || !column)
+    if (!parts || !is_joined || !column)
         TRY(weft_out_of_memory(error, "the null space"));
     TRY(probe_make(system, &k->all.P, &p, error));
-    join_nodes(k, parts);
+    join_nodes(k, parts, is_joined);
     for (int64_t part = 0; part < n; ++part) {
         bool unseen = false;
         double most = 0;
@@ -269,6 +275,7 @@ static weft_status add_constants(weft_assembled *system, kernel *k, weft_error *
 done:
     probe_free(&p);
     free(parts);
+    free(is_joined);
     free(column);
     return status;
 }
