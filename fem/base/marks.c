@@ -2,6 +2,7 @@
 #include "fem/base/marks.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { WORD = sizeof(uint64_t) };
@@ -12,6 +13,13 @@ static bool none_set(const unsigned char *marks, int64_t n, int64_t i) {
     if (i + WORD <= n)
         memcpy(&word, marks + i, WORD);
     return word == 0;
+}
+
+unsigned char *weft_marks_of(const int32_t *list, int64_t n_list, int64_t n) {
+    unsigned char *marks = calloc((size_t)n + 1, 1);
+    for (int64_t k = 0; marks && k < n_list; ++k)
+        marks[list[k]] = 1;
+    return marks;
 }
 
 int64_t weft_marks_count(const unsigned char *marks, int64_t n) {

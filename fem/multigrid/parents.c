@@ -3,6 +3,7 @@
  * not predictable; local matrices of the children would need the pattern of the coarse mesh, and hold for P1 only. */
 #include "fem/multigrid/private.h"
 
+#include "fem/base/marks.h"
 #include "fem/base/memory.h"
 
 #include <stdlib.h>
@@ -61,13 +62,12 @@ static weft_status find_ends(weft_device *device, refined *r, weft_error *error)
     const int64_t n_chunks = (parents->n_fine + CHUNK - 1) / CHUNK;
     TRY(check_dofs(parents->fine_constrained, parents->n_fine_constrained, r->n_fine, error));
     TRY(check_dofs(parents->coarse_constrained, parents->n_coarse_constrained, r->n_coarse, error));
-    r->fixed = calloc((size_t)r->n_coarse + 1, 1);
+    r->fixed =
+        weft_marks_of(parents->coarse_constrained, parents->n_coarse_constrained, r->n_coarse);
     r->first_bad = malloc((size_t)(n_chunks + 1) * sizeof *r->first_bad);
     r->ends = weft_scratch_make(2 * (size_t)r->n_fine + 1, sizeof *r->ends);
     if (!r->fixed || !r->first_bad || !r->ends)
         TRY(weft_out_of_memory(error, "a prolongation"));
-    for (int64_t k = 0; k < parents->n_coarse_constrained; ++k)
-        r->fixed[parents->coarse_constrained[k]] = 1;
     TRY(weft_device_for(device, n_chunks, chunk_ends, r, error));
     for (int64_t chunk = 0; chunk < n_chunks; ++chunk) {
         const int64_t k = r->first_bad[chunk];

@@ -10,6 +10,7 @@
 
 #include "core/base/number.h"
 #include "core/weft_core.h"
+#include "fem/base/marks.h"
 #include "fem/base/memory.h"
 
 #include <math.h>
@@ -72,33 +73,36 @@ static void auxiliary_free(weft_preconditioner *preconditioner) {
 static const double VANISHES = 1e-13;
 
 /* Add the dofs whose diagonal entries vanish to those that are zero: functions in the kernel, as gradients where nothing but
- * their curl counts, and those of which no dof is free. Returns whether others are left. */
-static bool leave_out(const weft_csr *A, part *p) {
+ * their curl counts, and those of which no dof is free.
+ *  is_left  are there others? */
+static weft_status leave_out(const weft_csr *A, part *p, bool *is_left, weft_error *error) {
+    weft_status status = WEFT_OK;
     const weft_csr *P = &p->space.P, *C = &p->matrix;
     double *sizes = calloc((size_t)C->n_rows + 1, sizeof *sizes);
-    unsigned char *marks = calloc((size_t)C->n_rows + 1, 1);
-    int64_t n = 0;
-    for (int64_t i = 0; sizes && marks && i < P->n_rows; ++i) {
+    unsigned char *marks = weft_marks_of(p->space.constrained, p->space.n_constrained, C->n_rows);
+    int32_t *list = malloc(((size_t)C->n_rows + 1) * sizeof *list);
+    if (!sizes || !marks || !list)
+        TRY(weft_out_of_memory(error, "a preconditioner"));
+    for (int64_t i = 0; i < P->n_rows; ++i) {
         const int64_t at = weft_csr_find(A, i, i);
         for (int64_t k = P->row_start[i]; k < P->row_start[i + 1] && at >= 0; ++k)
             sizes[P->columns[k]] += P->values[k] * P->values[k] * fabs(A->values[at]);
     }
-    for (int64_t k = 0; marks && k < p->space.n_constrained; ++k)
-        marks[p->space.constrained[k]] = 1;
-    int32_t *list = realloc(p->space.constrained, ((size_t)C->n_rows + 1) * sizeof *list);
-    for (int64_t j = 0; sizes && marks && list && j < C->n_rows; ++j) {
+    for (int64_t j = 0; j < C->n_rows; ++j) {
         const int64_t at = weft_csr_find(C, j, j);
-        if (marks[j] || at < 0 || !(C->values[at] > VANISHES * sizes[j]))
-            list[n++] = (int32_t)j;
+        marks[j] |= at < 0 || !(C->values[at] > VANISHES * sizes[j]);
     }
-    if (list) {
-        p->space.constrained = list;
-        p->space.n_constrained = n;
-    }
-    const bool is_left = sizes && marks && list && n < C->n_rows;
+    free(p->space.constrained);
+    p->space.constrained = list;
+    list = NULL;
+    p->space.n_constrained = weft_marks_count(marks, C->n_rows);
+    weft_marks_list(marks, C->n_rows, p->space.constrained);
+    *is_left = p->space.n_constrained < C->n_rows;
+done:
     free(sizes);
     free(marks);
-    return is_left;
+    free(list);
+    return status;
 }
 
 /* Vectors along an axis that vary along it alone have no curl, and where no side holds them the matrix is singular. What is
@@ -191,7 +195,8 @@ static const char *const transfer_up = "index fine plain, coarse plain;\n"
 static weft_status place_transfer(weft_device *device, part *p, int *width, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_csr *P = &p->space.P;
-    unsigned char *is_zero = calloc((size_t)P->n_columns + 1, 1);
+    unsigned char *is_zero =
+        weft_marks_of(p->space.constrained, p->space.n_constrained, P->n_columns);
     double *weights = NULL;
     *width = weft_widest_row(P) < 2 ? 2 : weft_widest_row(P);
     const size_t n = (size_t)P->n_rows * (size_t)*width;
@@ -199,8 +204,6 @@ static weft_status place_transfer(weft_device *device, part *p, int *width, weft
     weights = weft_array_make(n, sizeof *weights);
     if (!is_zero || !weights || !p->indices)
         TRY(weft_out_of_memory(error, "a preconditioner"));
-    for (int64_t k = 0; k < p->space.n_constrained; ++k)
-        is_zero[p->space.constrained[k]] = 1;
     for (int64_t i = 0; i < P->n_rows; ++i) {
         const int64_t first = P->row_start[i], end = P->row_start[i + 1];
         /* what fills short rows is spread, for a column with all of it would be one thread's work */
@@ -255,8 +258,10 @@ static weft_status make_part(weft_preconditioner *whole, const weft_csr *A, part
     weft_status status = WEFT_OK;
     weft_device *device = whole->context->device;
     int width = 0;
+    bool is_left = false;
     TRY(weft_galerkin(device, A, &p->space.P, &p->matrix, error));
-    if (!leave_out(A, p)) {
+    TRY(leave_out(A, p, &is_left, error));
+    if (!is_left) {
         weft_csr_clear(&p->matrix);
         goto done;
     }

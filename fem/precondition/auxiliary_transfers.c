@@ -2,6 +2,7 @@
  * axes. Rows are written once, by the first cell that has them.
  *
  * Source  Hiptmair and Xu 2007, SIAM J. Numer. Anal. 45, 2483; Kolev and Vassilevski 2009 and 2012 */
+#include "fem/base/marks.h"
 #include "fem/precondition/auxiliary.h"
 #include "fem/space/vectors.h"
 
@@ -238,9 +239,8 @@ static weft_status find_constrained(const weft_space *space, const unsigned char
                 for (int k = 0; k < on; ++k)
                     marks[weft_space_cell_nodes(out->space)[c * other->n_nodes + closure[k]]] = 1;
             }
-    for (int64_t i = 0; i < n; ++i)
-        if (marks[i])
-            out->constrained[out->n_constrained++] = (int32_t)i;
+    out->n_constrained = weft_marks_count(marks, n);
+    weft_marks_list(marks, n, out->constrained);
 done:
     free(marks);
     free(closure);
@@ -285,14 +285,6 @@ done:
     return status;
 }
 
-/* [nodes]; NULL without memory */
-static unsigned char *mark(const weft_space *space, const int32_t *constrained, int64_t n) {
-    unsigned char *marks = calloc((size_t)weft_space_nodes(space) + 1, 1);
-    for (int64_t i = 0; marks && i < n; ++i)
-        marks[constrained[i]] = 1;
-    return marks;
-}
-
 static weft_status add_kernel(const weft_space *space, const unsigned char *is_constrained,
                               weft_auxiliary *out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -307,7 +299,8 @@ done:
 weft_status weft_auxiliary_kernel(const weft_space *space, const int32_t *constrained,
                                   int64_t n_constrained, weft_auxiliary *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    unsigned char *is_constrained = mark(space, constrained, n_constrained);
+    unsigned char *is_constrained =
+        weft_marks_of(constrained, n_constrained, weft_space_nodes(space));
     if (!is_constrained)
         TRY(weft_out_of_memory(error, "a null space"));
     TRY(add_kernel(space, is_constrained, out, error));
@@ -327,7 +320,8 @@ weft_status weft_auxiliary_make(const weft_space *space, const int32_t *constrai
                                    : e->map == WEFT_MAP_COVARIANT
                                        ? (weft_element_kind){WEFT_NEDELEC, 1}
                                        : (weft_element_kind){WEFT_RAVIART_THOMAS, 1};
-    unsigned char *is_constrained = mark(space, constrained, n_constrained);
+    unsigned char *is_constrained =
+        weft_marks_of(constrained, n_constrained, weft_space_nodes(space));
     *n = 0;
     if (!is_constrained)
         TRY(weft_out_of_memory(error, "a preconditioner"));

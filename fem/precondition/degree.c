@@ -1,5 +1,6 @@
 /* Makes the prolongation from the linear functions of a mesh to a space of higher degree on it, the first step of multigrid for
  * that space. */
+#include "fem/base/marks.h"
 #include "fem/precondition/levels.h"
 
 #include <math.h>
@@ -103,13 +104,10 @@ static void fill(const weft_space *space, const node_place *places, const double
 }
 
 static int32_t *list_marked(const unsigned char *marks, int64_t n_all, int64_t *n) {
-    *n = 0;
-    for (int64_t i = 0; i < n_all; ++i)
-        *n += marks[i];
+    *n = weft_marks_count(marks, n_all);
     int32_t *out = malloc(((size_t)*n + 1) * sizeof *out);
-    for (int64_t i = 0, at = 0; out && i < n_all; ++i)
-        if (marks[i])
-            out[at++] = (int32_t)i;
+    if (out)
+        weft_marks_list(marks, n_all, out);
     return out;
 }
 
@@ -122,15 +120,13 @@ weft_status weft_degree_prolongation(const weft_space *space, const int32_t *con
     weft_csr made = {.n_rows = weft_space_dofs(space), .n_columns = mesh->n_nodes * c};
     node_place *places = find_places(space);
     double *table = NULL;
-    unsigned char *fine = calloc((size_t)made.n_rows + 1, 1);
+    unsigned char *fine = weft_marks_of(constrained, n_constrained, made.n_rows);
     unsigned char *marks = calloc((size_t)made.n_columns + 1, 1);
     made.row_start = weft_array_make((size_t)made.n_rows + 1, sizeof *made.row_start);
     made.columns = weft_array_make((size_t)(made.n_rows * v), sizeof *made.columns);
     made.values = weft_array_make((size_t)(made.n_rows * v), sizeof *made.values);
     if (!places || !fine || !marks || !made.row_start || !made.columns || !made.values)
         TRY(weft_out_of_memory(error, "a prolongation"));
-    for (int64_t i = 0; i < n_constrained; ++i)
-        fine[constrained[i]] = 1;
     mark_coarse(space, fine, marks);
     TRY(tabulate(weft_space_element(space), &table, error));
     fill(space, places, table, fine, marks, &made);

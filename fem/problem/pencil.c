@@ -1,5 +1,6 @@
 /* Makes the matrices of a problem whose eigenvalues are wanted, and inverses of the first, by its preconditioner or by factors. */
 #include "fem/problem/pencil.h"
+#include "fem/base/marks.h"
 #include "fem/precondition/levels.h"
 #include "fem/time/rename.h"
 
@@ -132,22 +133,17 @@ static weft_status find_null(weft_problem_pencil *p, weft_error *error) {
     return WEFT_OK;
 }
 
-static int compare(const void *a, const void *b) {
-    const int32_t i = *(const int32_t *)a, k = *(const int32_t *)b;
-    return (i > k) - (i < k);
-}
-
-/* Dofs that pin the null vectors, behind those that are left out: the largest entries in an elimination. */
+/* Dofs that pin the null vectors, besides those that are left out: the largest entries in an elimination. */
 static weft_status pin(weft_problem_pencil *p, int n_pins, weft_error *error) {
     const int64_t n = p->pencil.K.n_rows;
-    p->n_held = p->pencil.n_dropped + n_pins;
     double *left = malloc((size_t)n_pins * (size_t)n * sizeof *left + 1);
-    p->held = malloc((size_t)p->n_held * sizeof *p->held + 1);
-    if (!left || !p->held) {
+    unsigned char *is_held = weft_marks_of(p->pencil.dropped, p->pencil.n_dropped, n);
+    p->held = malloc((size_t)(p->pencil.n_dropped + n_pins) * sizeof *p->held + 1);
+    if (!left || !is_held || !p->held) {
         free(left);
+        free(is_held);
         return weft_out_of_memory(error, "free modes");
     }
-    memcpy(p->held, p->pencil.dropped, (size_t)p->pencil.n_dropped * sizeof *p->held);
     memcpy(left, p->null, (size_t)n_pins * (size_t)n * sizeof *left);
     for (int k = 0; k < n_pins; ++k) {
         int64_t at = 0;
@@ -159,10 +155,12 @@ static weft_status pin(weft_problem_pencil *p, int n_pins, weft_error *error) {
             for (int64_t i = 0; i < n; ++i)
                 left[other * n + i] -= factor * row[i];
         }
-        p->held[p->pencil.n_dropped + k] = (int32_t)at;
+        is_held[at] = 1;
     }
-    qsort(p->held, (size_t)p->n_held, sizeof *p->held, compare);
+    p->n_held = weft_marks_count(is_held, n);
+    weft_marks_list(is_held, n, p->held);
     free(left);
+    free(is_held);
     return WEFT_OK;
 }
 
