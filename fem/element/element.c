@@ -66,10 +66,8 @@ static weft_status check(weft_family family, const weft_cell *cell, int degree, 
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-/* Coefficients C in the basis `span` with C V^T = I, where V[k][j] is functional k of function j of the basis.
- *  span   [n_nodes][width] in orthonormal polynomials; NULL: these are the basis
- */
-static weft_status set_coefficients(weft_element *e, const double *span, weft_error *error) {
+/* Coefficients C in the basis `span` with C V^T = I, where V[k][j] is functional k of function j of the basis. */
+weft_status weft_element_make_functions_in(weft_element *e, const double *span, weft_error *error) {
     const weft_cell *cell = weft_cell_of(e->cell);
     const weft_functionals *f = &e->functionals;
     const size_t n = (size_t)e->n_nodes, size = (size_t)e->value_size,
@@ -99,10 +97,6 @@ static weft_status set_coefficients(weft_element *e, const double *span, weft_er
     return enough ? WEFT_OK : weft_out_of_memory(error, "the functions of an element");
 }
 
-weft_status weft_element_make_functions_in(weft_element *e, const double *span, weft_error *error) {
-    return set_coefficients(e, span, error);
-}
-
 /* The node of the line along each axis. */
 static weft_status set_lattice(weft_element *e, weft_error *error) {
     const size_t n = (size_t)e->n_nodes * (size_t)weft_cell_of(e->cell)->dimension;
@@ -125,7 +119,7 @@ weft_status weft_element_make_functions(weft_element *e, weft_error *error) {
     const weft_cell *cell = weft_cell_of(e->cell);
     if (cell->dimension == 0)
         return WEFT_OK;
-    return cell->simplex ? set_coefficients(e, NULL, error) : set_lattice(e, error);
+    return cell->simplex ? weft_element_make_functions_in(e, NULL, error) : set_lattice(e, error);
 }
 
 weft_status weft_element_make(weft_family family, weft_cell_type type, int degree,

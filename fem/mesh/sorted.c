@@ -18,23 +18,35 @@ static void sort(int n, int32_t *vertices) {
         }
 }
 
+static weft_status check(const weft_mesh *mesh, weft_error *error) {
+    const char *where = NULL, *hint = NULL;
+    if (!weft_mesh_cell(mesh)->simplex) {
+        where = "on other cells than simplices";
+        hint = "use a mesh of triangles or tetrahedra";
+    }
+    if (mesh->curve) {
+        where = "on curved cells";
+        hint = "write the forms on a Mesh whose coordinate element has degree 1, or make a mesh of "
+               "degree 1";
+    }
+    if (mesh->part) {
+        where = "on several ranks";
+        hint = "leave out --ranks";
+    }
+    if (!where)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                   "functions with continuous tangential or normal components are not computed %s",
+                   where);
+    weft_error_hint(error, "%s", hint);
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
 weft_status weft_mesh_sort(const weft_mesh *mesh, weft_mesh **out, weft_error *error) {
     weft_status status = WEFT_OK;
     const int v = weft_mesh_cell_vertices(mesh);
     weft_mesh *made = NULL;
-    if (!weft_mesh_cell(mesh)->simplex || mesh->curve || mesh->part)
-        TRY(weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
-                              mesh->part ? "functions with continuous tangential or normal "
-                                           "components are not computed on several ranks"
-                              : mesh->curve
-                                  ? "functions with continuous tangential or normal "
-                                    "components are not computed on curved cells"
-                                  : "functions with continuous tangential or normal "
-                                    "components are not computed on other cells than simplices",
-                              mesh->part    ? "leave out --ranks"
-                              : mesh->curve ? "write the forms on a Mesh whose coordinate element "
-                                              "has degree 1, or make a mesh of degree 1"
-                                            : "use a mesh of triangles or tetrahedra"));
+    TRY(check(mesh, error));
     made = malloc(sizeof *made);
     if (!made)
         TRY(weft_out_of_memory(error, "a mesh"));
