@@ -9,23 +9,23 @@
  * so much of the tolerance worse by a rotation. */
 static const double CLOSE = 1e-8, ROUNDED = 1e-12, SPOILT = 0.1;
 
-static bool are_one(double shift, double a, double b, double residual) {
-    const double most = fmax(fabs(a), fabs(b)), far = fmax(fabs(a - shift), fabs(b - shift));
+static bool are_one(const weft_pencil *pencil, double a, double b, double residual) {
+    const double most = fmax(fabs(a), fabs(b)),
+                 far = fmax(weft_pencil_size_of(pencil, a), weft_pencil_size_of(pencil, b));
     return fabs(b - a) <= fmax(10 * fmax(residual * residual, CLOSE) * most, ROUNDED * far);
 }
 
-void clusters_number(double shift, weft_eigenpairs *pairs) {
+void clusters_number(const weft_pencil *pencil, weft_eigenpairs *pairs) {
     const int n = pairs->n;
     const double *values = pairs->values, *r = pairs->residuals;
     for (int k = 0; k < pairs->n_known; ++k) {
         const bool is_first =
-            k == 0 || !are_one(shift, values[k - 1], values[k], fmax(r[k - 1], r[k]));
+            k == 0 || !are_one(pencil, values[k - 1], values[k], fmax(r[k - 1], r[k]));
         pairs->cluster[k] = k == 0 ? 0 : pairs->cluster[k - 1] + is_first;
     }
     pairs->cut = -1;
-    if (pairs->has_below) {
-        pairs->next = pairs->below;
-        if (are_one(shift, pairs->below, values[0], r[0]))
+    if (pairs->next_is_first) {
+        if (are_one(pencil, pairs->next, values[0], r[0]))
             pairs->cut = 0;
     } else if (pairs->n_known > n) {
         pairs->next = values[n];

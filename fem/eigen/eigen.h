@@ -9,11 +9,12 @@
  *      smallest.c  the smallest values: LOBPCG
  *      lobpcg.c    its iteration
  *      near.c      the values near a shift: Lanczos' method with the inverse
+ *      pencil.c    K - s M, and the size of a value
  *      pairs.c     what was found, by the matrices themselves
  *      clusters.c  the same basis of a cluster, and the same signs, in each run
  *
- *  A residual is |K x - l M x| in the norm of D^-1, D = diag K, over sqrt(|l|) |x|_M: free of units and of the size of the mesh. The
- *  error of a value is about its square, relative to the value. Results do not depend on the number of threads. Not installed.
+ *  A residual is |K x - l M x| in the norm of D^-1, D = diag K, over sqrt(weft_pencil_size_of(l)) |x|_M: free of units and of the size of
+ *  the mesh. The error of a value is about its square, relative to that size. Results do not depend on the number of threads. Not installed.
  *
  *  Decision  docs/decisions/0078-eigenvalues-by-blocks.md */
 #pragma once
@@ -42,6 +43,8 @@ typedef struct weft_pencil {
     weft_status (*invert)(void *user, const double *r, double *z, weft_error *error);
     double shift;
 } weft_pencil;
+/** What the error of a value is relative to: its size, or its distance from the shift, by which the inverse sees zeros. */
+double weft_pencil_size_of(const weft_pencil *pencil, double value);
 /** A = K - shift M, of the pattern of both.
  *  out     weft_csr_clear
  *  Errors  WEFT_ERROR_MEMORY */
@@ -61,10 +64,8 @@ typedef struct weft_eigenpairs {
     double *values, *residuals; /* [n_known] */
     double *vectors;            /* [n][rows], |x|_M = 1, the largest component positive */
     int *cluster;               /* [n_known] number of the value among different ones, from 0 */
-    double below;               /* the value before the first, where has_below */
-    bool has_below;
-    double
-        next; /* the one that would be found next: after the last, or before the first; NaN: not known */
+    double next; /* the one that would be found next: after the last, or before the first; or NaN */
+    bool next_is_first;
     int cut; /* number of the value that `next` is one with; -1: none */
     weft_eigen_outcome outcome;
     int iterations, n_columns;

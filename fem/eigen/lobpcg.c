@@ -351,10 +351,8 @@ done:
 /* Values that are smaller than this part of the largest count as zero, which no residual can be relative to. */
 static const double ZERO = 1e-8;
 
-/* Of zeros near a shift the inverse sees the distance from it. */
 static double scale_of(const iteration *it, int k) {
-    const double size = fabs(it->values[k]), far = fabs(it->values[k] - it->pencil->shift);
-    return sqrt(fmax(fmax(size, far), it->least));
+    return sqrt(fmax(weft_pencil_size_of(it->pencil, it->values[k]), it->least));
 }
 
 weft_status iteration_measure(iteration *it, weft_error *error) {

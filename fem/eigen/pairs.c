@@ -79,7 +79,7 @@ weft_status pairs_describe(iteration *it, weft_error *error) {
     pairs->values = it->values;
     pairs->residuals = it->residuals;
     it->values = it->residuals = NULL;
-    clusters_number(it->pencil->shift, pairs);
+    clusters_number(it->pencil, pairs);
 done:
     return status;
 }

@@ -125,7 +125,7 @@ weft_status iteration_check_inverse(iteration *it, weft_error *error);
 
 /** Set cluster, next and cut. Values are one where they differ by less than 10 times the larger of the residual's square and 1e-8, or by
  *  rounding, which is relative to the distance from the shift: 0 has no digits of its own. */
-void clusters_number(double shift, weft_eigenpairs *pairs);
+void clusters_number(const weft_pencil *pencil, weft_eigenpairs *pairs);
 /** Rotate the columns of each cluster of x so that they are the same in each run: to eigenvectors of a fixed random diagonal, where values
  *  are so close that no residual suffers; and turn signs, so that the largest component is positive.
  *  tolerance  of residuals */

@@ -88,8 +88,9 @@ static weft_status reverse(iteration *it, const weft_pencil *pencil, weft_error 
     double *C = calloc((size_t)m * (size_t)n + (size_t)n, sizeof *C), *values = C + m * n;
     if (!C)
         TRY(weft_out_of_memory(error, "eigenvectors"));
-    it->pairs->has_below = n < m && it->residuals[n] < PAIRS_KNOWN && it->values[n] > 0;
-    it->pairs->below = it->pairs->has_below ? 1 / it->values[n] : NAN;
+    it->pairs->next_is_first = n < m && it->residuals[n] < PAIRS_KNOWN && it->values[n] > 0;
+    if (it->pairs->next_is_first)
+        it->pairs->next = 1 / it->values[n];
     for (int k = 0; k < n; ++k) {
         const double mu = it->values[n - 1 - k];
         values[k] = 1 / mu;

@@ -125,8 +125,9 @@ static void scale(weft_eigenpairs *pairs, int64_t n_dofs) {
     }
 }
 
-static weft_status describe(const weft_problem *problem, const weft_eigen_options *options,
+static weft_status describe(const weft_problem_pencil *p, const weft_eigen_options *options,
                             weft_eigen *eigen, weft_error *error) {
+    const weft_problem *problem = p->problem;
     weft_eigenpairs *pairs = &eigen->pairs;
     const int n = pairs->n;
     eigen->errors = calloc((size_t)n + 1, sizeof *eigen->errors);
@@ -134,11 +135,9 @@ static weft_status describe(const weft_problem *problem, const weft_eigen_option
         return weft_out_of_memory(error, "eigenvalues");
     if (options->length == WEFT_EIGEN_COMPONENT)
         scale(pairs, problem->fields.n_dofs);
-    const double shift = options->which == WEFT_EIGEN_NEAR ? options->shift : 0;
-    for (int k = 0; k < n; ++k) {
-        const double size = fmax(fabs(pairs->values[k]), fabs(pairs->values[k] - shift));
-        eigen->errors[k] = size * fmax(10 * pairs->residuals[k] * pairs->residuals[k], DBL_EPSILON);
-    }
+    for (int k = 0; k < n; ++k)
+        eigen->errors[k] = weft_pencil_size_of(&p->pencil, pairs->values[k]) *
+                           fmax(10 * pairs->residuals[k] * pairs->residuals[k], DBL_EPSILON);
     weft_eigen_report *report = &eigen->report;
     report->outcome = pairs->outcome;
     report->n = n;
@@ -232,7 +231,7 @@ static weft_status find(weft_problem_pencil *p, const weft_eigen_options *option
         .max_iterations = solve->max_iterations >= 0 ? solve->max_iterations : ITERATIONS_MOST};
     TRY(weft_problem_pencil_make(p, error));
     TRY(run(p, options, &settings, eigen, error));
-    TRY(describe(p->problem, options, eigen, error));
+    TRY(describe(p, options, eigen, error));
 done:
     return status;
 }
