@@ -59,7 +59,7 @@ typedef struct weft_eigen_report {
     const double *residuals;
     const double *
         errors; /* [n] estimated errors of the values of K and M that were assembled, in their unit: 10 l residual^2, at least a rounding of l and of l - shift */
-    /* [n] numbers of the different values from 0; values are one where they differ by less than what is known of them, or 1e-8 */
+    /* [n] numbers of the different values from 0; values are one where they differ by less than their errors, or 1e-8 of their size */
     const int *clusters;
     double
         next; /* the one that would be found next, after the last or before the first; NaN: not known */

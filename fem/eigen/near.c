@@ -13,7 +13,7 @@ enum { CHECKS = 4 }; /* steps of a round that looks for other vectors */
 static const double CLOSE = 0.1, AGREE = 1e-8, WRONG = 1e-6;
 /* Squares of new parts of vectors, relative to the whole, that are rounding. */
 static const double OLD = 1e-20;
-/* What is left of the square of a column beside another one, below which rounding has made it depend on all. */
+/* A column whose square falls below this part, when its part along another column is taken off, depends on all by rounding. */
 static const double LOST = 1e-2;
 
 /* Start from {0}; near_free. */

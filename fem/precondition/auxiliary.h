@@ -2,7 +2,7 @@
  *
  *      In: a space and its constrained dofs. Out: which spaces help, and the transfers from them.
  *
- *  The kernel of curl is gradients, and that of div curls; what is left of the lowest degree is near continuous vectors.
+ *  The kernel of curl is gradients, and that of div curls; other functions of the lowest degree are near continuous vectors.
  *  A space of higher degree goes to the lowest one first. */
 #pragma once
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # labels: quick
-# What a program in the Python package finds in packages beside it. Where there is no cc, the compiler of ziglang, by the
+# What a program in the Python package finds in other packages of its environment. Where there is no cc, the compiler of ziglang, by the
 # names that it has for instruction sets; nowhere else, and not in place of a compiler that the user names: a stand-in for
 # zig tells. And NVRTC, that of CUDA 13 first: stand-ins that have no function, which the message tells.
 set -euo pipefail
@@ -81,7 +81,7 @@ solves "$site/weft/prefix/bin"
 rm "$site/ziglang/zig"
 refused "$site/weft/prefix/bin"
 
-# The driver's stand-in, without that of NVRTC beside it.
+# The driver's stand-in, without that of NVRTC in its folder.
 mkdir "$scratch/driver"
 cp "$WEFT_BUILD/tests/emulated_gpu/libcuda.so.1" "$scratch/driver/"
 nvrtc() { # the message of a program in the folder, with the libraries that the loader has opened
