@@ -41,11 +41,12 @@ static double next_random(uint32_t *state) {
     return (double)(*state >> 8) / (double)(1u << 23) - 1.0;
 }
 
-/* Make square matrices and vertex lists of simplices non-singular. */
+/* Make square matrices and vertex lists of simplices non-singular, and square matrices with a row more below. */
 static void fill(const weft_test_operand *operand, int64_t n, bool positive, bool single,
                  uint32_t *state, double *out) {
     const int columns = operand->rank == 2 ? operand->sizes[1] : 0;
-    const int first = operand->rank == 2 ? operand->sizes[0] - columns : -1;
+    const int more = operand->rank == 2 ? operand->sizes[0] - columns : -1;
+    const int first = more == 1 && columns > 3 ? 0 : more;
     for (int64_t i = 0; i < n; ++i)
         for (int c = 0; c < operand->n; ++c) {
             double value = next_random(state);

@@ -283,15 +283,13 @@ static weft_status find_call(const source_writer *w, const weft_plan_kernel *ker
         const bool copied = !one->produced_here[m] && weft_shape_count(&one->onchip[m].shape) == 1;
         own[k] = one->placement[m] == PLACE_OWN_REGISTER && !copied;
     }
-    *out = (place_of_call){
-        .kernel = kernel,
-        .call = call,
-        .position = position,
-        .variant = variant,
-        .alone = !call->specialisation || call->specialisation->threads[variant] == 1,
-        .threads = {.width = one->threads_per_element,
-                    .own = own,
-                    .scratch = weft_scratch_before(w->graph, one, position, w->single ? 4 : 8)}};
+    *out = (place_of_call){.kernel = kernel,
+                           .call = call,
+                           .position = position,
+                           .variant = variant,
+                           .alone =
+                               !call->specialisation || call->specialisation->threads[variant] == 1,
+                           .threads = {.width = one->threads_per_element, .own = own}};
     return WEFT_OK;
 }
 

@@ -98,8 +98,8 @@ static void write_joint_call(const source_writer *w, const weft_call *call, int 
                       own > 0 ? own : weft_shape_count(&call->specialisation->result));
     weft_text_add(w->out, "            %s(", name_of(w, call));
     write_arguments(w, call);
-    weft_text_add(w->out, "%s, t, scratch + %d);\n",
-                  in_place ? weft_source_variable(w, call->result, -1) : "result_", in->scratch);
+    weft_text_add(w->out, "%s, t, scratch);\n",
+                  in_place ? weft_source_variable(w, call->result, -1) : "result_");
     if (!in_place)
         copy_result(w, call, variant);
     weft_text_add(w->out, "        }\n");

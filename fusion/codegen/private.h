@@ -156,7 +156,6 @@ typedef struct source_threads {
     /* [n_operands + 1] operands, and last the result, in PLACE_OWN_REGISTER; NULL: none */
     const bool *own;
     const char *store; /* weft_body_style.store */
-    int scratch;       /* of a native body: bytes of its shared memory in the element's */
 } source_threads;
 /** Open the loop over the variant's threads `t`; the caller closes it by a brace. */
 void weft_source_open_threads(const source_writer *w, const weft_call *call, int variant,

@@ -156,6 +156,22 @@ static weft_status check_move(kernel_reader *reader, const meta_line *meta, bool
                : WEFT_OK;
 }
 
+/* `//@ helpers NAME`: the text below `//@ common NAME` of the same file. */
+static weft_status take_common(kernel_reader *reader, weft_routine **out) {
+    weft_status status = WEFT_OK;
+    const weft_token *token = reader->token++;
+    const weft_common *common = weft_common_find(reader->commons, token->text, strlen(token->text));
+    if (!common || common->source != reader->source)
+        TRY(weft_error_at(reader->error, WEFT_ERROR_SYNTAX, token->place,
+                          "there is no '//@ common %s' above in this file", token->text));
+    TRY(weft_expect_end(reader));
+    const weft_routine text = {common->text, common->length, common->line};
+    TRY(weft_reader_routine(reader, &text, *out));
+    *out = NULL;
+done:
+    return status;
+}
+
 static weft_status begin_routine(kernel_reader *reader, const meta_line *meta, weft_routine **out) {
     weft_status status = WEFT_OK;
     reader->mode = READ_FORMULA;
@@ -172,6 +188,10 @@ static weft_status begin_routine(kernel_reader *reader, const meta_line *meta, w
         TRY(weft_error_at(reader->error, WEFT_ERROR_SYNTAX, meta->place,
                           "a second routine of this kind, after that of line %d",
                           (*out)->line - 1));
+    if (*out == &reader->native->helpers && reader->token->kind == TOKEN_NAME) {
+        status = take_common(reader, out);
+        goto done;
+    }
     TRY(weft_expect_end(reader));
     if (*out != &reader->native->helpers && *out != &reader->native->compute)
         TRY(check_move(reader, meta, stores));

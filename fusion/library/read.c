@@ -30,6 +30,8 @@ const weft_common *weft_common_find(const weft_common *commons, const char *name
     return NULL;
 }
 
+#define HELPERS "//@ helpers"
+
 void weft_common_expand(const weft_common *commons, const char *text, size_t length,
                         weft_text *out) {
     const char *end = text + length;
@@ -40,6 +42,12 @@ void weft_common_expand(const weft_common *commons, const char *text, size_t len
         if (strncmp(word, "use", 3) == 0 && (word[3] == ' ' || word[3] == '\t')) {
             word += 3 + strspn(word + 3, " \t");
             common = weft_common_find(commons, word, strcspn(word, " \t;"));
+        }
+        if (strncmp(word, HELPERS, sizeof HELPERS - 1) == 0) {
+            const char *name = word + sizeof HELPERS - 1;
+            name += strspn(name, " \t");
+            common = weft_common_find(commons, name, strcspn(name, " \t\n"));
+            weft_text_add(out, common ? HELPERS "\n" : "");
         }
         if (common)
             weft_common_expand(common->before, common->text, common->length, out);
@@ -209,6 +217,17 @@ done:
     return status;
 }
 
+/* Is there more than blank lines and comments? What uses the text finds its mistakes. */
+static bool has_statements(const weft_common *common) {
+    const char *end = common->text + common->length;
+    for (const char *line = common->text; line < end; line = line_end(line) + 1) {
+        const char *word = line + strspn(line, " \t\r");
+        if (word < end && *word != '\n' && strncmp(word, "//", 2) != 0)
+            return true;
+    }
+    return false;
+}
+
 /* `//@ common NAME`, and the lines up to the next metadata line */
 static weft_status read_common(file_reader *file, const meta_line *meta, const char *text) {
     weft_status status = WEFT_OK;
@@ -229,9 +248,7 @@ static weft_status read_common(file_reader *file, const meta_line *meta, const c
     common->length = (size_t)(file->text - common->text);
     while (common->length > 1 && common->text[common->length - 2] == '\n')
         --common->length;
-    TRY(weft_kernel_tokens_make(reader, common->text, common->length,
-                                weft_reader_line(reader, common->line), NULL));
-    if (reader->token->kind == TOKEN_END)
+    if (!has_statements(common))
         TRY(weft_error_at(reader->error, WEFT_ERROR_SYNTAX,
                           weft_reader_line(reader, meta->place.line),
                           "no statements below this line"));

@@ -132,9 +132,10 @@ int weft_joint_threads(const weft_graph *graph, const weft_implementation *made)
  *  bodies; NULL: they can. A value that a body loads or stores by a routine of its own is not exchanged
  *  with other calls on chip.  Source  Filipovic et al. 2015, section 4.3 */
 const char *weft_why_not_native(const weft_graph *graph, const weft_implementation *made);
-/** Bytes of an element's shared memory that native bodies before this position have. */
-int weft_scratch_before(const weft_graph *graph, const weft_implementation *made, int position,
-                        size_t real_bytes);
+/** Bytes of an element's shared memory that the native body at this position has; 0: it is a plain one. They begin where
+ *  those of other bodies do. */
+int weft_scratch_bytes(const weft_graph *graph, const weft_implementation *made, int position,
+                       size_t real_bytes);
 /** Components per thread, of all its elements, whose loads are issued before its first call: those
  *  of `iterations` elements, or 0 where they would take too many registers. */
 int weft_components_prefetched(const weft_graph *graph, const weft_implementation *made,

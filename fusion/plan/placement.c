@@ -52,8 +52,9 @@ struct weft_placer {
     bool *seen; /* scratch: a component belongs to a thread */
     /* position of the call that wrote it since the last barrier; or CLEAN, LOADED */
     int *written;
-    bool *touched; /* used since the last barrier */
-    bool *moved;   /* loaded from or stored to memory since the last barrier */
+    bool *touched;  /* used since the last barrier */
+    bool *moved;    /* loaded from or stored to memory since the last barrier */
+    bool scratched; /* a native body has used its shared memory since the last barrier */
     weft_live_range *ranges;
 };
 
@@ -366,6 +367,9 @@ static bool needs_barrier(weft_placer *p, const weft_implementation *made, int p
     const weft_call *call = &p->graph->calls[made->order[position]];
     if (weft_fault("missing_barrier"))
         return false;
+    if (p->scratched && weft_scratch_bytes(p->graph, made, position, 8) > 0 &&
+        !weft_fault("scratch_without_barrier"))
+        return true;
     for (int k = 0; k < call->n_operands; ++k) {
         const int m = made->slots[position][k];
         const int written = p->written[m];
@@ -378,7 +382,8 @@ static bool needs_barrier(weft_placer *p, const weft_implementation *made, int p
            (exact && made->placement[result] == PLACE_SHARED && overwrites(p, made, result));
 }
 
-static void pass_barrier(const weft_placer *p, const weft_implementation *made) {
+static void pass_barrier(weft_placer *p, const weft_implementation *made) {
+    p->scratched = false;
     for (int m = 0; m < made->n_onchip; ++m) {
         p->written[m] = CLEAN;
         p->touched[m] = p->moved[m] = false;
@@ -386,7 +391,7 @@ static void pass_barrier(const weft_placer *p, const weft_implementation *made) 
 }
 
 /* The loads before the call at this position, and a barrier before them where it is needed. */
-static void load_before(const weft_placer *p, weft_implementation *made, int position, bool exact) {
+static void load_before(weft_placer *p, weft_implementation *made, int position, bool exact) {
     bool waits = false;
     for (int m = 0; m < made->n_onchip; ++m)
         waits |= exact && is_loaded_at(made, m, position) && made->placement[m] == PLACE_SHARED &&
@@ -423,7 +428,10 @@ static bool is_in_one_warp(const weft_placer *p, const weft_implementation *made
  * to the next one. */
 static void narrow_barriers(const weft_placer *p, weft_implementation *made) {
     const int n = made->fusion->n_calls;
-    bool before = false; /* all calls since the last barrier are in one warp */
+    /* all calls since the last barrier are in one warp; at first only where no others load for it */
+    bool before = made->joint_threads > 0 && is_in_one_warp(p, made, 0);
+    for (int m = 0; m < made->n_onchip; ++m)
+        before &= made->placement[m] != PLACE_SHARED || made->produced_here[m];
     for (int i = 0; i < n; ++i) {
         bool after = is_in_one_warp(p, made, i);
         if (made->barriers[i] == BARRIER_BEFORE_CALL) {
@@ -448,6 +456,7 @@ static void set_barriers(weft_placer *p, weft_implementation *made, bool exact) 
         }
         for (int k = 0; k <= n_operands; ++k)
             p->touched[made->slots[i][k]] = true;
+        p->scratched |= weft_scratch_bytes(p->graph, made, i, 8) > 0;
         const int m = made->slots[i][n_operands];
         p->written[m] = made->placement[m] == PLACE_SHARED ? i : CLEAN;
         p->moved[m] = made->live_out[m];
@@ -541,23 +550,22 @@ const char *weft_why_not_native(const weft_graph *graph, const weft_implementati
     return why;
 }
 
-int weft_scratch_before(const weft_graph *graph, const weft_implementation *made, int position,
-                        size_t real_bytes) {
-    size_t bytes = 0;
-    for (int i = 0; i < position; ++i) {
-        const weft_specialisation *one = graph->calls[made->order[i]].specialisation;
-        bytes += one ? weft_specialisation_scratch(one, made->variants[i], real_bytes) : 0;
-    }
-    return (int)bytes;
+int weft_scratch_bytes(const weft_graph *graph, const weft_implementation *made, int position,
+                       size_t real_bytes) {
+    const weft_specialisation *one = graph->calls[made->order[position]].specialisation;
+    return one ? (int)weft_specialisation_scratch(one, made->variants[position], real_bytes) : 0;
 }
 
-/* The shared memory of native bodies comes first; an element's ends at 16 bytes. */
+/* The shared memory of native bodies, which have it one after another, comes first; an element's ends at 16 bytes. */
 static void add_scratch(const weft_placer *p, weft_implementation *made) {
     const int real_bytes = p->options->single ? 4 : 8, whole = 16 / real_bytes;
-    const int scratch =
-        weft_scratch_before(p->graph, made, made->fusion->n_calls, (size_t)real_bytes) / real_bytes;
+    int scratch = 0;
     if (made->joint_threads == 0)
         return;
+    for (int i = 0; i < made->fusion->n_calls; ++i) {
+        const int own = weft_scratch_bytes(p->graph, made, i, (size_t)real_bytes) / real_bytes;
+        scratch = own > scratch ? own : scratch;
+    }
     for (int m = 0; m < made->n_onchip; ++m)
         made->offsets[m] += made->placement[m] == PLACE_SHARED ? scratch : 0;
     made->shared_components = (made->shared_components + scratch + whole - 1) / whole * whole;

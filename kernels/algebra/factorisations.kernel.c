@@ -26,9 +26,132 @@ for (int k = 0; k < n; ++k) {
     }
 }
 
+//@ common    elimination_by_lanes
+// Elimination with partial pivoting by T threads of a warp, each with the rows t, t + T, ... in registers. Rows stay where they
+// are: `place` says which row of the exchanged matrix each is. In step k its pivot row goes to row k of W, from which all read
+// it: U_kj is at W[k][j - k], and the multiplier of step k for row i at W[i][S - 1 - k]. Registers move by one column a step,
+// so that few statements serve all steps.
+struct __align__(16) pack {
+    real v[16 / sizeof(real)];
+};
+template <int n, int T> struct rows {
+    static constexpr int R = (n + T - 1) / T;       // rows of a thread
+    static constexpr int P = (n + 3) / 4 * 4;       // columns, in whole packs
+    static constexpr int S = 4 * ((P / 4 + 1) | 1); // distance of rows: packs of eight threads are in different banks
+    static constexpr int V = 16 / sizeof(real);
+    typedef real matrix[n][S];
+    real w[R][P], b[R];
+    int place[R];
+
+    // Rows of the matrix whose columns t, t + T, ... the threads have put into W.
+    __device__ void take(const matrix &W, int t) {
+        __syncwarp();
+        UNROLL for (int r = 0; r < R; ++r) {
+            const int row = t + r * T;
+            place[r] = row < n ? row : -1;
+            b[r] = 0;
+            UNROLL for (int q = 0; q < P; q += V) {
+                const pack u = *(const pack *)&W[row < n ? row : 0][q];
+                UNROLL for (int v = 0; v < V; ++v)
+                    w[r][q + v] = u.v[v];
+            }
+        }
+        __syncwarp();
+    }
+
+    // The first of the largest sizes in the current column, among all threads: its place.
+    __device__ int pivot(int k) const {
+        real most = -1;
+        int p = n;
+        UNROLL for (int r = 0; r < R; ++r) {
+            const real size = w[r][0] == w[r][0] ? fabs(w[r][0]) : (real)__longlong_as_double(0x7ff0000000000000LL);
+            if (place[r] >= k && (size > most || (size == most && place[r] < p))) {
+                most = size;
+                p = place[r];
+            }
+        }
+        UNROLL for (int by = T / 2; by > 0; by /= 2) {
+            const real size = __shfl_xor_sync(0xffffffffu, most, by);
+            const int q = __shfl_xor_sync(0xffffffffu, p, by);
+            if (size > most || (size == most && q < p)) {
+                most = size;
+                p = q;
+            }
+        }
+        return p;
+    }
+
+    // Step k, with `width` columns left in registers; right: of its row, pivots: p_k. Below a zero pivot all is zero.
+    template <int width, bool divides_zero>
+    __device__ void step(int k, matrix &W, real *right, real *pivots, int t) {
+        const int p = pivot(k);
+        pivots[k] = p;
+        UNROLL for (int r = 0; r < R; ++r) {
+            const bool found = place[r] == p;
+            place[r] = found ? k : place[r] == k ? p : place[r];
+            if (!found)
+                continue;
+            right[k] = b[r];
+            UNROLL for (int q = 0; q < width; q += V) {
+                pack u;
+                UNROLL for (int v = 0; v < V; ++v)
+                    u.v[v] = w[r][q + v];
+                *(pack *)&W[k][q] = u;
+            }
+        }
+        __syncwarp();
+        const real d = W[k][0], c = right[k];
+        real f[R];
+        UNROLL for (int r = 0; r < R; ++r) {
+            const bool below = place[r] > k;
+            f[r] = below && (divides_zero || d != 0) ? w[r][0] / d : 0;
+            if (below) {
+                W[place[r]][S - 1 - k] = f[r];
+                b[r] -= f[r] * c;
+            }
+        }
+        UNROLL for (int q = 0; q < width; q += V) {
+            const pack u = *(const pack *)&W[k][q];
+            UNROLL for (int v = q > 0 ? 0 : 1; v < V; ++v)
+                UNROLL for (int r = 0; r < R; ++r)
+                    w[r][q + v - 1] = w[r][q + v] - f[r] * u.v[v];
+        }
+    }
+
+    template <int first, bool divides_zero>
+    __device__ void steps(matrix &W, real *right, real *pivots, int t) {
+        #pragma unroll 1
+        for (int k = first; k < (first + 4 < n ? first + 4 : n); ++k)
+            step<P - first, divides_zero>(k, W, right, pivots, t);
+        if constexpr (first + 4 < n)
+            steps<first + 4, divides_zero>(W, right, pivots, t);
+        else
+            __syncwarp();
+    }
+
+    // y of L y = b, in y, becomes x of U x = y.
+    static __device__ void substitute(const matrix &W, real (&y)[R], int t) {
+        real inverse[R];
+        UNROLL for (int r = 0; r < R; ++r)
+            inverse[r] = 1 / W[t + r * T < n ? t + r * T : 0][0];
+        UNROLL for (int s = R - 1; s >= 0; --s)
+            #pragma unroll 1
+            for (int k = (n < s * T + T ? n : s * T + T) - 1; k >= s * T; --k) {
+                const real x = __shfl_sync(0xffffffffu, y[s] * inverse[s], k - s * T, T);
+                UNROLL for (int r = 0; r <= s; ++r)
+                    if (t + r * T < k)
+                        y[r] -= W[t + r * T][k - t - r * T] * x;
+            }
+        UNROLL for (int r = 0; r < R; ++r)
+            y[r] *= inverse[r];
+    }
+};
+
 //@ function  lu(A: real[n,n]) -> F: real[n+1,n]
 //@ kind      map
+//@ tune      lanes = 8, 16, 32
 //@ flops     2*n*n*n/3 + 2*n*n
+//@ where     n <= 2*lanes || lanes == 32
 //@ source    elimination with partial pivoting: Golub and Van Loan 2013, Matrix Computations, section 3.4
 //@ source    F has U on and above its diagonal, below it the multipliers of each step as they arise (LINPACK, sgefa), and in
 //@ source    its last row, for each step k, the number of the row that was exchanged with row k
@@ -78,10 +201,67 @@ for (int k = 0; k < n; ++k) {
             w[i] -= F(i,k) * w[k];
     }
 }
+//@ threads   n*n   A(t/n,t%n)
+int i = t / n, j = t % n;
+real w = A(i,j);
+F(i,j) = w;
+for (int k = 0; k < n; ++k) {
+    barrier;
+    if (t == k * n + k) {
+        real p = k, most = abs(w);
+        for (int l = k + 1; l < n; ++l) {
+            p = select(abs(F(l,k)) > most, l, p);
+            most = max(most, abs(F(l,k)));
+        }
+        F(n,k) = p;
+    }
+    barrier;
+    if (i == k && j >= k)
+        for (int l = k + 1; l < n; ++l)
+            w = select(F(n,k) == l, F(l,j), w);
+    if (i > k && j >= k)
+        w = select(F(n,k) == i, F(k,j), w);
+    barrier;
+    if (i >= k && j >= k)
+        F(i,j) = w;
+    barrier;
+    if (i > k && j == k) {
+        w /= F(k,k);
+        F(i,k) = w;
+    }
+    barrier;
+    if (i > k && j > k) {
+        w -= F(i,k) * F(k,j);
+        F(i,j) = w;
+    }
+}
+//@ body      cuda
+//@ threads   lanes   A(:,t::lanes) F(:,t::lanes)
+//@ shared    n*(4*((n + 3)/4 + 1 + (n + 3)/4%2)) + 2*n reals
+//@ operations lanes*(80*n + 2*n*n)
+//@ helpers   elimination_by_lanes
+//@ compute
+using own = rows<n, lanes>;
+__shared__ real W[n][own::S];
+__shared__ real right[n];
+__shared__ real pivots[n];
+own a;
+UNROLL for (int c = t; c < own::P; c += lanes)
+    UNROLL for (int i = 0; i < n; ++i)
+        W[i][c] = c < n ? A(i,c) : 0;
+a.take(W, t);
+a.template steps<0, true>(W, right, pivots, t);
+UNROLL for (int c = t; c < n; c += lanes) {
+    UNROLL for (int i = 0; i < n; ++i)
+        F(i,c) = W[i][i <= c ? c - i : own::S - 1 - c];
+    F(n,c) = pivots[c];
+}
 
 //@ function  lu_solve(F: real[n+1,n], b: real[n]) -> x: real[n]
 //@ kind      map
+//@ tune      lanes = 8, 16, 32
 //@ flops     2*n*n
+//@ where     n <= 2*lanes || lanes == 32
 //@ source    A x = b with F = lu(A): Golub and Van Loan 2013, Matrix Computations, sections 3.1 and 3.4
 //@ example   lu_solve([[4,4],[0.25,1],[1,1]], [3,8]) = [1,1]
 //@ unroll
@@ -128,6 +308,48 @@ for (int k = n - 1; k >= 0; --k) {
     if (t < k)
         x(t) -= F(t,k) * x(k);
 }
+//@ body      cuda
+//@ threads   lanes   F(:,t::lanes) b(t::lanes) x(t::lanes)
+//@ shared    n*(4*((n + 3)/4 + 1 + (n + 3)/4%2)) + n reals
+//@ operations lanes*40*n
+//@ helpers   elimination_by_lanes
+//@ compute
+using own = rows<n, lanes>;
+__shared__ real W[n][own::S];
+__shared__ real pivots[n];
+real y[own::R];
+UNROLL for (int r = 0; r < own::R; ++r) {
+    const int c = t + r * lanes;
+    y[r] = 0;
+    if (c < n) {
+        UNROLL for (int i = 0; i < n; ++i)
+            W[i][i <= c ? c - i : own::S - 1 - c] = F(i,c);
+        pivots[c] = F(n,c);
+        y[r] = b(c);
+    }
+}
+__syncwarp();
+UNROLL for (int s = 0; s < own::R; ++s)
+    #pragma unroll 1
+    for (int k = s * lanes; k < (n < s * lanes + lanes ? n : s * lanes + lanes); ++k) {
+        const int q = (int)pivots[k], p = q == pivots[k] && q > k && q < n ? q : k;
+        const real old = __shfl_sync(0xffffffffu, y[s], k - s * lanes, lanes);
+        real found = old;
+        UNROLL for (int r = s; r < own::R; ++r) {
+            const real other = __shfl_sync(0xffffffffu, y[r], p % lanes, lanes);
+            found = p / lanes == r ? other : found;
+        }
+        UNROLL for (int r = s; r < own::R; ++r) {
+            const int row = t + r * lanes;
+            y[r] = row == k ? found : row == p ? old : y[r];
+            if (row > k && row < n)
+                y[r] -= W[row][own::S - 1 - k] * found;
+        }
+    }
+own::substitute(W, y, t);
+UNROLL for (int r = 0; r < own::R; ++r)
+    if (t + r * lanes < n)
+        x(t + r * lanes) = y[r];
 
 //@ common    substitution
 // Column c of X from column c of B.
@@ -175,7 +397,9 @@ for (int k = 0; k < n; ++k)
 
 //@ function  solve(A: real[n,n], b: real[n]) -> x: real[n]
 //@ kind      map
+//@ tune      lanes = 8, 16, 32
 //@ flops     2*n*n*n/3 + 4*n*n
+//@ where     n <= 2*lanes || lanes == 32
 //@ source    A x = b by elimination with partial pivoting: Golub and Van Loan 2013, Matrix Computations, section 3.4
 //@ example   solve([[1,2],[4,4]], [3,8]) = [1,1]
 //@ unroll
@@ -193,6 +417,31 @@ for (int k = n - 1; k >= 0; --k) {
     for (int i = 0; i < k; ++i)
         W[i][n] -= W[i][k] * x(k);
 }
+//@ body      cuda
+//@ threads   lanes   A(:,t::lanes) b(t::lanes) x(t::lanes)
+//@ shared    n*(4*((n + 3)/4 + 1 + (n + 3)/4%2)) + 2*n reals
+//@ operations lanes*(100*n + 2*n*n)
+//@ helpers   elimination_by_lanes
+//@ compute
+using own = rows<n, lanes>;
+__shared__ real W[n][own::S];
+__shared__ real right[n];
+__shared__ real pivots[n];
+own a;
+real y[own::R];
+UNROLL for (int c = t; c < own::P; c += lanes)
+    UNROLL for (int i = 0; i < n; ++i)
+        W[i][c] = c < n ? A(i,c) : 0;
+a.take(W, t);
+UNROLL for (int r = 0; r < own::R; ++r)
+    a.b[r] = t + r * lanes < n ? b(t + r * lanes) : 0;
+a.template steps<0, true>(W, right, pivots, t);
+UNROLL for (int r = 0; r < own::R; ++r)
+    y[r] = t + r * lanes < n ? right[t + r * lanes] : 0;
+own::substitute(W, y, t);
+UNROLL for (int r = 0; r < own::R; ++r)
+    if (t + r * lanes < n)
+        x(t + r * lanes) = y[r];
 
 //@ function  msolve(A: real[n,n], B: real[n,m]) -> X: real[n,m]
 //@ kind      map
@@ -259,6 +508,25 @@ for (int k = 0; k < n; ++k) {
         for (int i = k + 1; i < n; ++i)
             w[i] -= L(i,k) * L(t,k);
     }
+}
+//@ threads   n*n   A(t/n,t%n)
+int i = t / n, j = t % n;
+real w = A(i,j);
+if (j > i)
+    L(i,j) = 0;
+for (int k = 0; k < n; ++k) {
+    if (t == k * n + k) {
+        w = sqrt(w);
+        L(k,k) = w;
+    }
+    barrier;
+    if (i > k && j == k) {
+        w *= 1.0 / L(k,k);
+        L(i,k) = w;
+    }
+    barrier;
+    if (j > k && i >= j)
+        w -= L(i,k) * L(j,k);
 }
 
 //@ function  cholesky_solve(L: real[n,n], b: real[n]) -> x: real[n]

@@ -177,3 +177,57 @@ if (n > 2) {
                 W[i][n + j] -= W[i][k] * B(k,j);
         }
 }
+//@ threads   n   A(:,t) B(:,t)
+// Each thread has a column of A and of the unit matrix. Column k of B has the multipliers of step k, and the row that was
+// exchanged; then that of U; then that of the inverse.
+real w[n], v[n];
+for (int i = 0; i < n; ++i) {
+    w[i] = A(i,t);
+    v[i] = select(i == t, 1, 0);
+}
+for (int k = 0; k < n; ++k) {
+    if (t == k) {
+        real p = k, most = abs(w[k]), old = w[k];
+        for (int i = k + 1; i < n; ++i) {
+            p = select(abs(w[i]) > most, i, p);
+            most = max(most, abs(w[i]));
+        }
+        B(k,k) = p;
+        for (int i = k + 1; i < n; ++i) {
+            w[k] = select(p == i, w[i], w[k]);
+            w[i] = select(p == i, old, w[i]);
+        }
+        for (int i = k + 1; i < n; ++i)
+            B(i,k) = w[i] / w[k];
+    }
+    barrier;
+    real p = B(k,k), right = v[k];
+    for (int i = k + 1; i < n; ++i) {
+        v[k] = select(p == i, v[i], v[k]);
+        v[i] = select(p == i, right, v[i]);
+    }
+    for (int i = k + 1; i < n; ++i)
+        v[i] -= B(i,k) * v[k];
+    if (t > k) {
+        real left = w[k];
+        for (int i = k + 1; i < n; ++i) {
+            w[k] = select(p == i, w[i], w[k]);
+            w[i] = select(p == i, left, w[i]);
+        }
+        for (int i = k + 1; i < n; ++i)
+            w[i] -= B(i,k) * w[k];
+    }
+}
+barrier;
+for (int i = 0; i < n; ++i)
+    if (i <= t)
+        B(i,t) = w[i];
+barrier;
+for (int k = n - 1; k >= 0; --k) {
+    v[k] /= B(k,k);
+    for (int i = 0; i < k; ++i)
+        v[i] -= B(i,k) * v[k];
+}
+barrier;
+for (int i = 0; i < n; ++i)
+    B(i,t) = v[i];

@@ -67,6 +67,7 @@ bugs=(
     "joint_threads_apart    emulated"        # threads of an element that shuffle are not in one warp
     "joint_threads_masked   emulated"        # threads without an element do not take part in native bodies
     "scratch_of_all         emulated"        # the elements of a block have one and the same shared memory in native bodies
+    "scratch_without_barrier unit_fusion_library_native_bodies" # a native body writes shared memory that the one before still reads
     "native_load_elsewhere  emulated"        # a native body's own routine loads through a connectivity
     "native_part_ignored    emulated"        # the first thread stores every thread's part of a result
     "tiles_interleaved      unit_fusion_runtime_own_operators" # threads with several tiles ignore the order of elements

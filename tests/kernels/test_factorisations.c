@@ -8,7 +8,7 @@
 
 #include <float.h>
 
-enum { ORDER_MAX = 16, CELLS = 37 };
+enum { ORDER_MAX = 33, CELLS = 37 };
 
 /* Elements 0, 1, ... are of the families in turn. */
 typedef enum family {
@@ -222,10 +222,14 @@ static void check_result(const data *d, const found *f, const double *values) {
     }
 }
 
-static program_case open_case(const char *device, bool single, bool fused, const char *text) {
+static program_case open_case_of(const char *device, bool single, bool fused,
+                                 const weft_variant_choice *bodies, int n_bodies,
+                                 const char *text) {
     const weft_compile_options options = {.size = sizeof options,
                                           .plan = fused ? WEFT_PLAN_FUSED : WEFT_PLAN_UNFUSED,
-                                          .single = single};
+                                          .single = single,
+                                          .variants = bodies,
+                                          .n_variants = n_bodies};
     if (strcmp(device, "emulated") != 0)
         return case_open(NULL, device, text, &options);
     const weft_device_options device_options = weft_device_options_default(NULL);
@@ -234,6 +238,10 @@ static program_case open_case(const char *device, bool single, bool fused, const
     case_check(weft_device_open("host:1", &device_options, &opened, &error), &error);
     emulated_gpu_make(opened);
     return case_open_on(NULL, opened, text, &options);
+}
+
+static program_case open_case(const char *device, bool single, bool fused, const char *text) {
+    return open_case_of(device, single, fused, NULL, 0, text);
 }
 
 static const char script[] = "index N;\n"
@@ -291,6 +299,62 @@ static void on_gpu_text(void **state) {
         check("emulated", orders[i], i % 2, i < 2);
 }
 
+/* ---- each body of several threads ---- */
+
+typedef struct body_case {
+    const char *text; /* of results y or z */
+    bool definite;
+    weft_variant_choice bodies[2];
+    int n_bodies, most; /* most: threads of n * n, or long loops */
+} body_case;
+
+static const body_case bodies[] = {
+    {"y = lu_solve(lu(A), b);\nreturn y;\n", false, {{"lu", 1}}, 1, 9},
+    {"y = lu_solve(lu(A), b);\nreturn y;\n", false, {{"lu", 2}}, 1, 9},
+    {"y = lu_solve(lu(A), b);\nreturn y;\n", false, {{"lu", 3}, {"lu_solve", 2}}, 2, 33},
+    {"F = lu(A);\nG = lu(2*A);\ny = 3*lu_solve(F, b) - 4*lu_solve(G, b);\nreturn y;\n",
+     false,
+     {{"lu", 3}, {"lu_solve", 2}},
+     2,
+     9}, /* one after another in the same shared memory */
+    {"y = solve(A, b);\nreturn y;\n", false, {{"solve", 1}}, 1, 33},
+    {"y = mvmul(inverse(A), b);\nreturn y;\n", false, {{"inverse", 1}}, 1, 9},
+    {"z = cholesky_solve(cholesky(S), b);\nreturn z;\n", true, {{"cholesky", 2}}, 1, 9},
+};
+
+static void check_body(const body_case *body, int n, bool single) {
+    char text[400];
+    data d = data_make(n, single);
+    snprintf(text, sizeof text,
+             "index N plain;\nparameter n = %d;\ninput %s : real[n,n] over N;\n"
+             "input b : real[n] over N;\n%s",
+             n, body->definite ? "S" : "A", body->text);
+    program_case c = open_case_of("emulated", single, true, body->bodies, body->n_bodies, text);
+    case_size(&c, "N", CELLS);
+    case_input(&c, body->definite ? "S" : "A", body->definite ? d.s : d.a);
+    case_input(&c, "b", d.b);
+    case_run(&c);
+    for (size_t i = 0; i < sizeof results / sizeof *results; ++i) {
+        if (strcmp(results[i].name, body->definite ? "z" : "y") != 0)
+            continue;
+        double *values = case_result(&c, results[i].name);
+        check_result(&d, &results[i], values);
+        free(values);
+    }
+    case_close(&c);
+    data_free(&d);
+}
+
+/* Parts of a warp of 8, 16 and 32 threads, with one and two rows each. */
+static void each_body(void **state) {
+    (void)state;
+    static const int orders[] = {3, 8, 9, 16, 20, 33};
+    for (size_t k = 0; k < sizeof bodies / sizeof *bodies; ++k)
+        for (size_t i = 0; i < sizeof orders / sizeof *orders; ++i)
+            if (orders[i] <= bodies[k].most)
+                check_body(&bodies[k], orders[i], (i + k) % 2);
+}
+
 /* ---- singular and indefinite matrices ---- */
 
 static const char singular[] = "index N plain;\n"
@@ -338,6 +402,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(on_host),
         cmocka_unit_test(on_gpu_text),
+        cmocka_unit_test(each_body),
         cmocka_unit_test(test_singular),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

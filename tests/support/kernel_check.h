@@ -345,7 +345,7 @@ static inline void check_cases(const check_case *cases, int n_cases, int variant
 }
 
 /** The table has every function of kernels/FOLDER, and none has more than the three variants that
- * are run. */
+ * are run, but for those in CUDA. */
 static inline void check_all_are_here(const char *folder, const check_case *cases, int n_cases) {
     weft_library *library = NULL;
     assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
@@ -357,7 +357,10 @@ static inline void check_all_are_here(const char *folder, const check_case *case
             found = found || strcmp(info.name, cases[c].function) == 0;
         if (!found)
             fail_msg("%s of %s is not tested", info.name, info.file);
-        assert_true(info.n_variants <= 3);
+        int n_run = 0;
+        for (int v = 0; v < info.n_variants; ++v)
+            n_run += strcmp(info.languages[v], "cuda") != 0;
+        assert_true(n_run <= 3);
     }
     weft_library_free(&library);
 }

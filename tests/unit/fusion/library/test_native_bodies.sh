@@ -112,6 +112,36 @@ END
 "$weft" test "$scratch/good" $devices >"$scratch/out" || fail "another kind is wrong"
 grep -q '^ok  *weighted  *threads 1 in cuda ' "$scratch/out" || fail "no native body in a nested function"
 
+# helpers that several bodies share, and shared memory that two calls of a kernel use one after the other: the second call must
+# not write before all threads of the first have read
+mkdir "$scratch/shared"
+cat >"$scratch/shared/backwards.kernel.c" <<'END'
+//@ common    behind
+static __device__ int behind(int t, int n) { return n - 1 - t; }
+
+//@ function  backwards(x: real[n]) -> y: real[n]
+//@ kind      map
+//@ flops     n
+//@ source    y_i = i + x_(n-1-i)
+//@ where     n == 16
+//@ threads   1
+for (int i = 0; i < n; ++i)
+    y(i) = i + x(n - 1 - i);
+//@ body      cuda
+//@ threads   16  x(t) y(t)
+//@ shared    n reals
+//@ helpers   behind
+//@ compute
+__shared__ real all[n];
+all[t] = x(t);
+__syncwarp();
+y(t) = t + all[behind(t, n)];
+END
+"$weft" test "$scratch/shared" --device emulated >"$scratch/out" || fail "two calls share memory wrongly"
+grep -q '^ok  *backwards  threads 16 in cuda ' "$scratch/out" || fail "no body with shared helpers"
+"$weft" library show backwards --kernels "$scratch/shared" >"$scratch/out"
+grep -q 'static __device__ int behind' "$scratch/out" || fail "helpers of another line are not shown"
+
 # loads, a store and shared memory of its own: y = A x, whose rows are sums over the threads
 mkdir "$scratch/moves"
 cat >"$scratch/moves/scaled.kernel.c" <<'END'
@@ -346,6 +376,11 @@ refused "$cuda
 s = x(0);
 //@ threads 2
 s = x(0);" "a native body has one '//@ threads' line"
+refused "$cuda
+//@ threads 32
+//@ helpers sums
+//@ compute
+s = x(0);" "there is no '//@ common sums' above in this file"
 refused "$cuda
 //@ threads 32
 //@ load y
