@@ -2,6 +2,7 @@
 #include "core/base/process.h"
 #include "core/cache/cache.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,8 @@ void weft_cache_open_shipped(weft_cache *cache, const char *set, const weft_moni
         if (length < 0 || (size_t)length >= sizeof cache->path)
             continue;
         cache->folder = weft_cache_folder_open(cache->path, &info, &missing, reason, sizeof reason);
+        /* In a build, `weft` is a program, below which there is no folder. */
+        missing |= cache->folder < 0 && stat(cache->path, &folder) != 0 && errno == ENOTDIR;
         if (cache->folder < 0 && (is_named || !missing))
             weft_log(monitor, WEFT_LOG_WARNING, "shipped kernels are not used: %s", reason);
     }
