@@ -29,8 +29,9 @@ weft_status weft_problem_assembly_choose(weft_device *device, const weft_problem
         goto done;
     }
     TRY(weft_assembly_choose(weft_device_limits(device), problem, out, &reason, error));
-    weft_log(monitor, WEFT_LOG_INFO, "%s",
-             reason.data && !reason.failed ? reason.data : weft_assembly_name(*out));
+    const char *why = reason.data && !reason.failed ? reason.data : weft_assembly_name(*out);
+    const int first = (int)strcspn(why, "\n"); /* the other lines are a table */
+    weft_log(monitor, WEFT_LOG_INFO, "%.*s\n%s", first, why, why[first] ? why + first + 1 : "");
 done:
     weft_text_free(&reason);
     return status;
