@@ -150,7 +150,8 @@ weft_status weft_transient_make(weft_context *context, const weft_transient_prob
 void weft_transient_free(weft_transient **transient);
 /** Make one step of length dt.
  *  state  on return; an outcome other than WEFT_TRANSIENT_DONE leaves u as it was, and is not an error
- *  Errors WEFT_ERROR_USAGE (dt is not positive), those of weft_solver_solve */
+ *  Errors WEFT_ERROR_USAGE (dt is not positive), those of weft_solver_solve. After one, as WEFT_ERROR_CANCELLED, u is as it was,
+ *         and the step can be made again */
 weft_status weft_transient_step(weft_transient *transient, double dt, weft_transient_state *state,
                                 weft_error *error);
 

@@ -217,13 +217,11 @@ static weft_status attempt(weft_transient *transient, double dt, weft_error *err
     row->stages(transient->problem.theta, dt / transient->dt_before, stages);
     if (transient->problem.previous) /* the script has its own scheme: r(U, t + h) = 0 */
         stages[0] = (weft_time_stage){.c = 1};
-    if (!(dt > 0) || !isfinite(dt))
-        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "a time step of length %g", dt));
     transient->state.iterations = transient->state.newton = 0;
     transient->state.outcome = WEFT_TRANSIENT_DONE;
+    TRY(weft_memory_copy(transient->u_old, transient->u, bytes, error));
     if (needs_residual(stages, n) && !transient->has_residual)
         TRY(weft_time_residual_start(transient, error));
-    TRY(weft_memory_copy(transient->u_old, transient->u, bytes, error));
     if (transient->problem.previous) {
         TRY(weft_memory_copy(transient->problem.previous, transient->u, bytes, error));
         TRY(weft_memory_write(transient->problem.length, 0, &dt, sizeof dt, error));
@@ -241,8 +239,23 @@ static weft_status go_back(weft_transient *transient, weft_error *error) {
                             (size_t)transient->vectors.n * sizeof(double), error);
 }
 
-weft_status weft_transient_step(weft_transient *transient, double dt, weft_transient_state *state,
-                                weft_error *error) {
+/* What a step ended with. After an error, also that of a call that was cancelled, the state is that before, so that the
+ * step can be made again. */
+static weft_status ended(weft_transient *transient, const weft_transient_state *before,
+                         weft_status status) {
+    weft_error ignored; /* of a device that has failed, whose steps have no results */
+    if (status == WEFT_OK)
+        return WEFT_OK;
+    transient->state = *before;
+    if (go_back(transient, &ignored) == WEFT_OK)
+        (void)weft_time_system_set(&transient->system, before->t, &ignored);
+    transient->system.has_vector = false;
+    weft_transient_forget(transient);
+    return status;
+}
+
+static weft_status step(weft_transient *transient, double dt, weft_transient_state *state,
+                        weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(attempt(transient, dt, error));
     if (transient->state.outcome == WEFT_TRANSIENT_DONE)
@@ -254,13 +267,21 @@ done:
     return status;
 }
 
+weft_status weft_transient_step(weft_transient *transient, double dt, weft_transient_state *state,
+                                weft_error *error) {
+    const weft_transient_state before = transient->state;
+    if (!(dt > 0) || !isfinite(dt))
+        return weft_error_set(error, WEFT_ERROR_USAGE, "a time step of length %g", dt);
+    return ended(transient, &before, step(transient, dt, state, error));
+}
+
 /* The length of a step that does not end after, nor shortly before, `until`. */
 static double fit(double dt, double left) {
     return left <= dt * (1 + 1e-9) ? left : left < 2 * dt ? left / 2 : dt;
 }
 
-weft_status weft_transient_advance(weft_transient *transient, double until,
-                                   weft_transient_state *state, weft_error *error) {
+static weft_status step_by_error(weft_transient *transient, double until,
+                                 weft_transient_state *state, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_transient_problem *problem = &transient->problem;
     const double least = 1e-14 * fmax(fabs(problem->start), fabs(problem->end));
@@ -291,4 +312,10 @@ weft_status weft_transient_advance(weft_transient *transient, double until,
     *state = transient->state;
 done:
     return status;
+}
+
+weft_status weft_transient_advance(weft_transient *transient, double until,
+                                   weft_transient_state *state, weft_error *error) {
+    const weft_transient_state before = transient->state;
+    return ended(transient, &before, step_by_error(transient, until, state, error));
 }
