@@ -111,10 +111,6 @@ void weft_window_free(weft_window **out) {
     *out = NULL;
 }
 
-weft_memory *weft_window_memory(const weft_window *window) {
-    return window->memory;
-}
-
 int64_t weft_window_address(const weft_window *window, int rank) {
     return (int64_t)(uintptr_t)window->addresses[rank];
 }

@@ -18,7 +18,5 @@ typedef struct weft_window weft_window;
 weft_status weft_window_make(weft_comm *comm, weft_device *device, size_t bytes, weft_window **out,
                              char *why, size_t size, weft_error *error);
 void weft_window_free(weft_window **window);
-/** This rank's memory; borrowed. */
-weft_memory *weft_window_memory(const weft_window *window);
 /** The address by which kernels of this rank's device access the memory of another rank, or its own. */
 int64_t weft_window_address(const weft_window *window, int rank);

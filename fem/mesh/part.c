@@ -25,10 +25,6 @@ int weft_part_owner_of(const int64_t *starts, int n_ranks, int64_t node) {
     return low;
 }
 
-int weft_part_owner(const weft_part *part, int32_t node) {
-    return weft_part_owner_of(part->starts, weft_comm_size(part->comm), part->nodes[node]);
-}
-
 void weft_part_free(weft_part **out) {
     weft_part *part = out ? *out : NULL;
     if (!part)

@@ -62,6 +62,4 @@ weft_status weft_part_cells_behind(weft_device *device, const weft_mesh *whole,
  *  Errors  WEFT_ERROR_INPUT: there are fewer nodes than ranks; WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_mesh_take_part(weft_comm *comm, const weft_mesh *whole,
                                 const weft_part_cells *more, weft_mesh **out, weft_error *error);
-/** The rank that owns a node of the part. */
-int weft_part_owner(const weft_part *part, int32_t node);
 void weft_part_free(weft_part **part);
