@@ -15,6 +15,7 @@ Arrays stay on the device, and numpy, CuPy, PyTorch and JAX use them without a c
 
 from ._library import (DeviceError, Error, FileError, InputError, OutOfMemoryError, ScriptError, UnsupportedError,
                        UsageError, version as __version__)
+from ._show import html_of_tuple as _html_of_tuple
 from .conditions import (Condition, Constraint, Dirichlet, Neumann, Periodic, PointLoad, PointValue, Robin, Symmetry, Tie)
 from .dense import matmul
 from .derived import Balance, Extrema
@@ -27,6 +28,7 @@ from .mixed import MixedConditions, MixedSpace
 from .operator import AdvectionDiffusion, Conditions, Form, Operator, Solution, Space
 from .options import time_schemes
 from .problem import Problem
+from .progress import WeftWarning, show_progress
 from .report import Newton, NewtonIteration, NotConverged, Report
 from .script import Program, Script
 from .steps import Step, Steps
@@ -36,5 +38,8 @@ __all__ = ["AdvectionDiffusion", "Array", "Balance", "Condition", "Conditions", 
            "Dirichlet", "Eigenvalues", "Error", "Extrema", "FileError", "Form", "FormFile", "Gradient", "InputError", "Mesh", "MixedConditions",
            "MixedSpace", "Neumann", "Newton", "NewtonIteration", "NotConverged", "Operator", "OutOfMemoryError",
            "Periodic", "PointLoad", "PointValue", "Problem", "Program", "Report", "Robin", "Script", "ScriptError",
-           "Solution", "Space", "Step", "Steps", "Symmetry", "Tie", "Tuned", "UnsupportedError", "UsageError", "__version__",
-           "matmul", "time_schemes", "tune"]
+           "Solution", "Space", "Step", "Steps", "Symmetry", "Tie", "Tuned", "UnsupportedError", "UsageError", "WeftWarning",
+           "__version__", "matmul", "show_progress", "time_schemes", "tune"]
+
+for _kind in (Condition, Constraint, Extrema, NewtonIteration, PointLoad, Tuned):
+    setattr(_kind, "_repr_html_", _html_of_tuple)

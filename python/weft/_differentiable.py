@@ -51,5 +51,5 @@ class Solve:
 
         if self._solved is None or any(not numpy.array_equal(self._solved.get(name), value) for name, value in values.items()):
             self(values)
-        made = self._problem.pull_back(cotangent, list(values))
+        made: Mapping[Any, Any] = self._problem.pull_back(cotangent, list(values))
         return {name: numpy.asarray(one, dtype="float64").reshape(values[name].shape) for name, one in made.items()}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import (CFUNCTYPE, POINTER, Structure, c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint64,
-                    c_void_p)
+from ctypes import (CFUNCTYPE, POINTER, Structure, c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p)
 from typing import Any, NamedTuple, Optional
 
 CPU, CUDA = 1, 2
@@ -46,15 +45,16 @@ _NAME, _USED = b"dltensor", b"used_dltensor"
 _exported: dict[int, tuple[Any, ...]] = {}
 
 
-@_DELETER
-def _delete(address: int) -> None:
+def _forget(address: int) -> None:
     _exported.pop(address, None)
 
 
-@CFUNCTYPE(None, c_void_p)
-def _capsule_freed(capsule_address: int) -> None:
+def _forget_untaken(capsule_address: int) -> None:
     if _raw_is_valid(capsule_address, _NAME):  # nobody took the tensor
         _exported.pop(_raw_get(capsule_address, _NAME), None)
+
+
+_delete, _capsule_freed = _DELETER(_forget), CFUNCTYPE(None, c_void_p)(_forget_untaken)
 
 
 def capsule(address: int, shape: tuple[int, ...], dtype: str, device: int, number: int, owner: Any) -> Any:
@@ -62,8 +62,7 @@ def capsule(address: int, shape: tuple[int, ...], dtype: str, device: int, numbe
     sizes = (c_int64 * max(len(shape), 1))(*shape)
     kind = dtype.rstrip("0123456789")
     code = _CODES["u" if kind == "uint" else kind[0]]
-    managed = _Managed(_Tensor(address, device, number, len(shape), code, int(dtype[len(kind):]), 1, sizes, None, 0),
-                       None, _delete)
+    managed = _Managed(_Tensor(address, device, number, len(shape), code, int(dtype[len(kind):]), 1, sizes, None, 0), None, _delete)
     key = ctypes.addressof(managed)
     _exported[key] = (managed, sizes, owner)
     return _new(key, _NAME, ctypes.cast(_capsule_freed, c_void_p))
@@ -131,13 +130,12 @@ def cuda_view(values: Any) -> Optional[View]:
     interface = getattr(values, "__cuda_array_interface__", None)
     if interface is not None and not interface["data"][1]:
         kind, unit = interface["typestr"][1], int(interface["typestr"][2:])
-        names = {"f": "float%d" % (8 * unit), "i": "int%d" % (8 * unit), "u": "uint%d" % (8 * unit), "b": "bool"}
+        kinds = {"f": "float%d" % (8 * unit), "i": "int%d" % (8 * unit), "u": "uint%d" % (8 * unit), "b": "bool"}
         shape = tuple(interface["shape"])
-        if kind not in names:
+        if kind not in kinds:
             return None
         _synchronize()
-        return View(interface["data"][0] or 0, shape, _plain_strides(shape, interface.get("strides"), unit), names[kind],
-                    values)
+        return View(interface["data"][0] or 0, shape, _plain_strides(shape, interface.get("strides"), unit), kinds[kind], values)
     if not hasattr(values, "__dlpack__"):
         return None
     capsule_ = values.__dlpack__(stream=1)  # also what must not be written, such as arrays of JAX
@@ -147,7 +145,7 @@ def cuda_view(values: Any) -> Optional[View]:
     _rename(capsule_, _USED)
     taken = _Taken(managed)
     tensor = managed.contents.tensor
-    names = {0: "int%d" % tensor.bits, 1: "uint%d" % tensor.bits, 2: "float%d" % tensor.bits, 6: "bool"}
+    names: dict[Any, str] = {0: "int%d" % tensor.bits, 1: "uint%d" % tensor.bits, 2: "float%d" % tensor.bits, 6: "bool"}
     if tensor.lanes != 1 or tensor.code not in names:
         return None
     unit = tensor.bits // 8

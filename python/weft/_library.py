@@ -6,13 +6,15 @@ from __future__ import annotations
 import _thread
 import ctypes
 import os
+import re
 import sys
 import threading
 import time
-from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_void_p
+from ctypes import POINTER, byref, c_int, c_size_t, c_void_p
 from typing import Any, Optional
 
 from . import _structures as s
+from .progress import _warnings, monitor, progress, warn_pending
 
 INTERFACE = "0.1"
 INTERFACE_VERSION = 1  # WEFT_INTERFACE_VERSION of forms/weft_interface.h
@@ -27,8 +29,9 @@ class Error(Exception):
     hint         what to do about it; may be ""
     """
 
-    def __init__(self, text: str, status: str = "internal", file: str = "", line: int = 0, column: int = 0,
-                 hint: str = "") -> None:
+    _error: Any = None  # of the library
+
+    def __init__(self, text: str, status: str = "internal", file: str = "", line: int = 0, column: int = 0, hint: str = "") -> None:
         super().__init__(text)
         self.status, self.file, self.line, self.column, self.hint = status, file, line, column, hint
 
@@ -72,8 +75,7 @@ _CLASSES = [Error, UsageError, InputError, ScriptError, ScriptError, ScriptError
 def _candidates() -> list[str]:
     here = os.path.dirname(os.path.abspath(__file__))
     name = "libweft.so." + INTERFACE
-    return [os.path.join(here, "prefix", "lib", name), os.path.join(here, name),
-            os.path.join(here, "..", "..", "build", name), name]
+    return [os.path.join(here, "prefix", "lib", name), os.path.join(here, name), os.path.join(here, "..", "..", "build", name), name]
 
 
 def _open() -> ctypes.CDLL:
@@ -121,8 +123,6 @@ def _check_interface(library: ctypes.CDLL) -> None:
 _lib = _open()
 _check_interface(_lib)
 
-_P = c_void_p
-_ERROR = POINTER(s.weft_error)
 # The mesh reader that a wheel brings.
 if "WEFT_GMSH" not in os.environ:
     for _path in (os.path.join(os.path.dirname(os.path.abspath(__file__)), *_names)
@@ -131,224 +131,168 @@ if "WEFT_GMSH" not in os.environ:
             os.environ["WEFT_GMSH"] = _path
             break
 
-# Functions that return a status and take a weft_error at the end: their other arguments.
-_STATUS: dict[str, list[Any]] = {
-    "weft_device_open": [c_char_p, POINTER(s.weft_device_options), POINTER(_P)],
-    "weft_device_wait": [_P],
-    "weft_memory_make": [_P, c_size_t, POINTER(_P)],
-    "weft_memory_borrow": [_P, _P, c_size_t, POINTER(_P)],
-    "weft_memory_write": [_P, c_size_t, _P, c_size_t],
-    "weft_memory_read": [_P, c_size_t, _P, c_size_t],
-    "weft_memory_copy": [_P, _P, c_size_t],
-    "weft_memory_zero": [_P],
-    "weft_fem_library_make": [POINTER(_P)],
-    "weft_library_add_text": [_P, c_char_p, c_char_p],
-    "weft_library_add_directory": [_P, c_char_p],
-    "weft_mesh_read_with": [c_char_p, POINTER(s.weft_mesh_options), POINTER(s.weft_monitor),
-                            POINTER(POINTER(s.weft_mesh))],
-    "weft_mesh_make": [POINTER(s.weft_mesh_data), c_char_p, POINTER(s.weft_monitor), POINTER(POINTER(s.weft_mesh))],
-    "weft_mesh_refine": [_P, POINTER(s.weft_mesh), c_int, POINTER(s.weft_monitor), POINTER(POINTER(s.weft_mesh))],
-    "weft_mesh_order": [_P, POINTER(s.weft_mesh), c_int, c_int64, POINTER(s.weft_monitor), _P],
-    "weft_mesh_group": [POINTER(s.weft_mesh), c_char_p, POINTER(c_int)],
-    "weft_mesh_place": [POINTER(s.weft_mesh), c_char_p, POINTER(c_int)],
-    "weft_mesh_group_nodes": [POINTER(s.weft_mesh), c_int, POINTER(POINTER(c_int32)), POINTER(c_int64)],
-    "weft_mesh_group_facets": [POINTER(s.weft_mesh), c_int, POINTER(POINTER(c_int32)), POINTER(c_int64)],
-    "weft_hierarchy_make": [_P, POINTER(POINTER(s.weft_mesh)), POINTER(s.weft_hierarchy_options),
-                            POINTER(s.weft_monitor), POINTER(POINTER(s.weft_hierarchy))],
-    "weft_connectivity_make": [_P, _P, c_int64, c_int, c_int64, POINTER(_P)],
-    "weft_compile": [_P, POINTER(s.weft_limits), POINTER(s.weft_fragment), c_int, POINTER(s.weft_compile_options),
-                     POINTER(_P)],
-    "weft_gemm_kernels_make": [_P, POINTER(_P)],
-    "weft_gemm": [_P, POINTER(s.weft_gemm_product)],
-    "weft_gemm_batched": [_P, POINTER(s.weft_gemm_product), c_int64],
-    "weft_context_tune": [POINTER(s.weft_context), c_int, c_int64],
-    "weft_tuned_open": [_P, POINTER(_P)],
-    "weft_tune_and_store": [_P, POINTER(s.weft_search_script), POINTER(s.weft_tune_options), POINTER(s.weft_text)],
-    "weft_tune_text": [_P, c_char_p, c_char_p, POINTER(s.weft_text)],
-    "weft_outline_make": [POINTER(s.weft_fragment), c_int, POINTER(_P)],
-    "weft_compilation_print": [_P, c_char_p, c_char_p, POINTER(s.weft_text)],
-    "weft_compilation_explain": [_P, POINTER(s.weft_text)],
-    "weft_program_make": [_P, _P, POINTER(_P)],
-    "weft_program_size": [_P, c_char_p, c_int64],
-    "weft_program_bind": [_P, c_char_p, _P],
-    "weft_program_bind_connectivity": [_P, c_char_p, _P],
-    "weft_program_run": [_P],
-    "weft_data_make": [_P, POINTER(s.weft_mesh), POINTER(_P)],
-    "weft_space_make": [_P, POINTER(s.weft_mesh), s.weft_element_kind, c_int, POINTER(_P)],
-    "weft_space_evaluate": [POINTER(s.weft_context), _P, c_char_p, c_char_p, _P, _P],
-    "weft_space_errors": [POINTER(s.weft_context), _P, _P, c_char_p, c_char_p, POINTER(c_double)],
-    "weft_bc_make": [POINTER(s.weft_context), _P, POINTER(s.weft_condition), c_int, POINTER(_P)],
-    "weft_bc_make_in": [POINTER(s.weft_context), _P, POINTER(s.weft_bc_place), POINTER(s.weft_condition), c_int, POINTER(_P)],
-    "weft_bc_join": [_P, _P],
-    "weft_bc_load_make": [_P, c_char_p, c_char_p, c_int, _P, _P],
-    "weft_bc_find_free": [_P, c_int, POINTER(c_bool)],
-    "weft_bc_operator_make": [_P, c_int, POINTER(s.weft_form), POINTER(_P)],
-    "weft_form_run": [POINTER(s.weft_context), POINTER(s.weft_form), POINTER(s.weft_form_outputs)],
-    "weft_form_asymmetry": [POINTER(s.weft_context), POINTER(s.weft_form), POINTER(c_double)],
-    "weft_assembly_find": [c_char_p, POINTER(c_int)],
-    "weft_operator_make": [POINTER(s.weft_context), c_int, POINTER(s.weft_form), c_int, POINTER(_P)],
-    "weft_operator_assemble": [_P],
-    "weft_operator_apply": [_P, _P, _P],
-    "weft_operator_diagonal": [_P, _P],
-    "weft_operator_matrix": [_P, POINTER(_P)],
-    "weft_preconditioner_make": [POINTER(s.weft_context), c_int, POINTER(s.weft_preconditioner_problem), POINTER(_P)],
-    "weft_preconditioner_update": [_P],
-    "weft_solver_make": [POINTER(s.weft_context), _P, POINTER(_P)],
-    "weft_solver_solve": [_P, _P, _P, POINTER(s.weft_cg_options), POINTER(s.weft_cg_result)],
-    "weft_result_write": [c_char_p, POINTER(s.weft_mesh), POINTER(s.weft_field), c_int],
-    "weft_advection_diffusion_make": [POINTER(s.weft_context), POINTER(s.weft_advection_diffusion_problem),
-                                      POINTER(_P)],
-    "weft_ufl_degrees_find": [c_char_p, POINTER(c_int)],
-    "weft_ufl_read": [c_char_p, POINTER(s.weft_ufl_options), POINTER(_P)],
-    "weft_ufl_read_text": [c_char_p, c_char_p, c_size_t, POINTER(s.weft_ufl_options), POINTER(_P)],
-    "weft_ufl_read_shipped": [c_char_p, c_int, c_int, c_char_p, POINTER(s.weft_ufl_options), POINTER(_P)],
-    "weft_ufl_script": [_P, POINTER(s.weft_text)],
-    "weft_ufl_print_kernels": [_P, c_char_p, POINTER(s.weft_text)],
-    "weft_ufl_add_functions": [_P, _P],
-    "weft_ufl_problem_of": [_P, POINTER(POINTER(s.weft_ufl_problem))],
-    "weft_ufl_problem_in_time": [_P, c_char_p, POINTER(POINTER(s.weft_ufl_problem))],
-    "weft_ufl_bind": [_P, POINTER(s.weft_mesh), _P, POINTER(s.weft_bind_options), _P],
-    "weft_ufl_find_groups": [POINTER(s.weft_ufl_problem), POINTER(s.weft_mesh), POINTER(s.weft_bind_options), POINTER(c_int)],
-    "weft_script_bind": [c_char_p, POINTER(s.weft_mesh), POINTER(s.weft_bind_options), _P],
-    "weft_problem_eigenvalues": [_P, POINTER(s.weft_problem_options), POINTER(s.weft_eigen_options), POINTER(_P)],
-    "weft_problem_write_eigenvectors": [_P, _P, c_char_p, c_char_p, c_bool],
-    "weft_gradient_make": [_P, POINTER(s.weft_gradient_options), POINTER(_P)],
-    "weft_gradient_update": [_P],
-    "weft_gradient_pull_back": [_P, POINTER(c_double)],
-    "weft_gradient_project": [_P, c_char_p, POINTER(s.weft_gradient_of)],
-    "weft_gradient_control": [_P, c_char_p, POINTER(s.weft_gradient_of)],
-    "weft_comm_threads_make": [c_int, POINTER(_P)],
-    "weft_comm_mpi_make": [POINTER(s.weft_mpi_given), POINTER(s.weft_monitor), POINTER(_P)],
-    "weft_comm_devices_check": [c_char_p, c_int],
-    "weft_problem_take_part": [_P, _P, POINTER(s.weft_mesh), POINTER(POINTER(s.weft_mesh))],
-    "weft_problem_collect": [_P, _P],
-    "weft_problem_spread": [_P, _P],
-    "weft_problem_start": [POINTER(s.weft_context), POINTER(s.weft_problem_options), POINTER(_P)],
-    "weft_problem_condition": [_P, POINTER(s.weft_condition)],
-    "weft_problem_constraint": [_P, POINTER(s.weft_constraint)],
-    "weft_problem_point_load": [_P, POINTER(s.weft_point_load)],
-    "weft_problem_set_initial": [_P, c_char_p, c_char_p],
-    "weft_problem_set_values": [_P, POINTER(c_double)],
-    "weft_problem_solve": [_P, POINTER(s.weft_problem_options), POINTER(s.weft_problem_report)],
-    "weft_problem_solve_nonlinear": [_P, POINTER(s.weft_problem_options), POINTER(s.weft_newton_options),
-                                     POINTER(s.weft_problem_report)],
-    "weft_problem_integrals": [_P, POINTER(c_double)],
-    "weft_problem_errors": [_P, POINTER(c_char_p), c_char_p, c_double, POINTER(c_double), POINTER(c_double)],
-    "weft_problem_write": [_P, c_char_p, _P, c_char_p],
-    "weft_problem_energy": [_P, POINTER(c_double)],
-    "weft_probes_make": [POINTER(s.weft_context), POINTER(s.weft_mesh), POINTER(c_double), c_int64, POINTER(_P)],
-    "weft_problem_evaluate": [_P, _P, POINTER(c_double)],
-    "weft_problem_derive": [_P, POINTER(s.weft_derived_quantity), c_int, POINTER(s.weft_derive_problem), POINTER(_P)],
-    "weft_derive_run": [_P, c_double],
-    "weft_problem_reactions": [_P, POINTER(s.weft_problem_balance)],
-    "weft_problem_reactions_in_time": [_P, _P, POINTER(s.weft_problem_balance)],
-    "weft_problem_sum": [_P, c_char_p, POINTER(c_double)],
-    "weft_problem_resume_choices": [c_char_p, POINTER(s.weft_problem_options)],
-    "weft_problem_files_make": [_P, _P, POINTER(s.weft_problem_files_options), POINTER(s.weft_transient_state), POINTER(_P)],
-    "weft_problem_files_begin": [_P],
-    "weft_problem_files_after": [_P],
-    "weft_problem_files_end": [_P],
-    "weft_problem_pull": [_P, POINTER(POINTER(c_double))],
-    "weft_problem_in_time": [_P, POINTER(s.weft_problem_options), POINTER(s.weft_transient_problem), POINTER(_P)],
-    "weft_time_scheme_find": [c_char_p, POINTER(c_int)],
-    "weft_transient_step": [_P, c_double, POINTER(s.weft_transient_state)],
-    "weft_transient_advance": [_P, c_double, POINTER(s.weft_transient_state)],
-    "weft_entity_dofs_make": [POINTER(_P), c_int, c_bool, c_int, c_int, POINTER(s.weft_entity_dofs)],
-    "weft_advection_diffusion_run": [_P, c_int64, POINTER(s.weft_step_state)],
-}
-# Others: arguments and result.
-_OTHER: dict[str, tuple[list[Any], Any]] = {
-    "weft_version": ([], c_char_p),
-    "weft_status_name": ([c_int], c_char_p),
-    "weft_error_text": ([_ERROR, c_char_p, c_size_t], c_size_t),
-    "weft_array_make": ([c_size_t, c_size_t], _P),
-    "weft_text_free": ([POINTER(s.weft_text)], None),
-    "weft_device_options_from_environment": ([POINTER(s.weft_device_options)], None),
-    "weft_device_limits": ([_P], POINTER(s.weft_limits)),
-    "weft_device_bytes": ([_P], c_size_t),
-    "weft_memory_address": ([_P], _P),
-    "weft_memory_host": ([_P], _P),
-    "weft_memory_bytes": ([_P], c_size_t),
-    "weft_fem_script": ([c_char_p], c_char_p),
-    "weft_tuned_source_of": ([_P], _P),
-    "weft_is_tuned": ([_P, c_char_p], c_bool),
-    "weft_outline_names": ([_P], c_int),
-    "weft_outline_describe": ([_P, c_int, POINTER(s.weft_outline_name)], None),
-    "weft_compilation_names": ([_P], c_int),
-    "weft_compilation_name": ([_P, c_int, POINTER(s.weft_name_info)], None),
-    "weft_compilation_kernels": ([_P], c_int),
-    "weft_program_lanes": ([_P], c_int),
-    "weft_program_result": ([_P, c_char_p], _P),
-    "weft_space_cells": ([_P], _P),
-    "weft_space_coordinates": ([_P], _P),
-    "weft_space_data_points": ([_P], _P),
-    "weft_space_dofs": ([_P], c_int64),
-    "weft_space_nodes": ([_P], c_int64),
-    "weft_family_find": ([c_char_p, POINTER(c_int)], c_bool),
-    "weft_family_about": ([c_int], POINTER(s.weft_family_info)),
-    "weft_space_components": ([_P], c_int),
-    "weft_problem_spaces": ([_P, POINTER(POINTER(_P))], c_int),
-    "weft_problem_dofs": ([_P], c_int64),
-    "weft_problem_u": ([_P], _P),
-    "weft_problem_components": ([_P], c_int),
-    "weft_problem_files_before": ([_P], c_double),
-    "weft_problem_balance_clear": ([POINTER(s.weft_problem_balance)], None),
-    "weft_derive_fields": ([_P, POINTER(POINTER(s.weft_field))], c_int),
-    "weft_derive_values": ([_P, POINTER(POINTER(s.weft_derived_value))], c_int),
-    "weft_processes_find": ([], s.weft_processes),
-    "weft_comm_rank": ([_P], c_int),
-    "weft_comm_size": ([_P], c_int),
-    "weft_comm_device": ([_P, c_char_p, c_char_p, c_size_t], None),
-    "weft_comm_agree": ([_P, c_int, _ERROR], c_int),
-    "weft_comm_abandon": ([_P, _ERROR], None),
-    "weft_problem_join": ([_P, _P], None),
-    "weft_part_numbers": ([POINTER(s.weft_mesh), c_bool], POINTER(c_int32)),
-    "weft_problem_dependent": ([_P], c_int64),
-    "weft_problem_free_modes": ([_P, POINTER(c_int)], c_int),
-    "weft_problem_set_hierarchy": ([_P, _P], None),
-    "weft_newton_outcome_name": ([c_int], c_char_p),
-    "weft_bc_constrained": ([_P, POINTER(c_int64)], POINTER(c_int32)),
-    "weft_bc_set": ([_P, c_double, _P], None),
-    "weft_assembly_name": ([c_int], c_char_p),
-    "weft_operator_pattern": ([_P], POINTER(s.weft_pattern)),
-    "weft_operator_dofs": ([_P], c_int64),
-    "weft_method_count": ([], c_int),
-    "weft_method_about": ([c_int], POINTER(s.weft_method_info)),
-    "weft_preconditioner_count": ([], c_int),
-    "weft_preconditioner_about": ([c_int], POINTER(s.weft_preconditioner_info)),
-    "weft_time_scheme_count": ([], c_int),
-    "weft_time_scheme_about": ([c_int], POINTER(s.weft_time_scheme_info)),
-    "weft_time_scheme_default": ([], c_int),
-    "weft_splitting_about": ([c_int], POINTER(s.weft_step_scheme_info)),
-    "weft_runge_kutta_about": ([c_int], POINTER(s.weft_step_scheme_info)),
-    "weft_method_choose": ([c_double, c_bool, POINTER(s.weft_problem_choice)], None),
-    "weft_cg_outcome_name": ([c_int], c_char_p),
-    "weft_cg_iterations_limit": ([c_int, c_int64, c_double], c_int),
-    "weft_step_outcome_name": ([c_int], c_char_p),
-    "weft_advection_diffusion_field": ([_P], _P),
-    "weft_ufl_n_forms": ([_P], c_int),
-    "weft_ufl_is_shipped": ([c_char_p], c_bool),
-    "weft_eigen_reported": ([_P], POINTER(s.weft_eigen_report)),
-    "weft_eigen_outcome_name": ([c_int], c_char_p),
-    "weft_gradient_value": ([_P], c_double),
-    "weft_gradient_adjoint": ([_P], POINTER(c_double)),
-    "weft_gradient_report": ([_P], POINTER(s.weft_problem_report)),
-    "weft_problem_advice": ([_P, c_char_p], c_char_p),
-    "weft_entity_dofs_free": ([POINTER(s.weft_entity_dofs)], None),
-    "weft_bc_forms": ([_P, POINTER(POINTER(s.weft_form))], c_int),
-    "weft_ufl_form": ([_P, c_int, POINTER(s.weft_ufl_form_info)], None),
-    "weft_context_tune_free": ([POINTER(s.weft_context)], None),
-    "weft_mesh_free": ([POINTER(POINTER(s.weft_mesh))], None),
-    "weft_hierarchy_free": ([POINTER(POINTER(s.weft_hierarchy))], None),
-}
+# The functions: the result, names, and their arguments. Those that return a status take a weft_error at the end, too.
+_TABLE = """
+status: weft_device_open(text, weft_device_options*, address*)
+status: weft_device_wait, weft_memory_zero, weft_program_run, weft_operator_assemble, weft_preconditioner_update, weft_gradient_update,
+    weft_problem_files_begin, weft_problem_files_after, weft_problem_files_end(address)
+status: weft_memory_make(address, size, address*)
+status: weft_memory_borrow(address, address, size, address*)
+status: weft_memory_write, weft_memory_read(address, size, address, size)
+status: weft_memory_copy(address, address, size)
+status: weft_fem_library_make(address*)
+status: weft_library_add_text, weft_problem_set_initial(address, text, text)
+status: weft_mesh_read_with(text, weft_mesh_options*, weft_monitor*, weft_mesh**)
+status: weft_mesh_make(weft_mesh_data*, text, weft_monitor*, weft_mesh**)
+status: weft_mesh_order(address, weft_mesh*, int, int64, weft_monitor*, address)
+status: weft_mesh_group, weft_mesh_place(weft_mesh*, text, int*)
+status: weft_mesh_group_nodes, weft_mesh_group_facets(weft_mesh*, int, int**, int64*)
+status: weft_hierarchy_make(address, weft_mesh**, weft_hierarchy_options*, weft_monitor*, weft_hierarchy**)
+status: weft_connectivity_make(address, address, int64, int, int64, address*)
+status: weft_compile(address, weft_limits*, weft_fragment*, int, weft_compile_options*, address*)
+status: weft_gemm_kernels_make, weft_tuned_open, weft_operator_matrix(address, address*)
+status: weft_gemm(address, weft_gemm_product*)
+status: weft_gemm_batched(address, weft_gemm_product*, int64)
+status: weft_context_tune(weft_context*, int, int64)
+status: weft_tune_and_store(address, weft_search_script*, weft_tune_options*, weft_text*)
+status: weft_tune_text, weft_compilation_print(address, text, text, weft_text*)
+status: weft_outline_make(weft_fragment*, int, address*)
+status: weft_compilation_explain, weft_ufl_script(address, weft_text*)
+status: weft_program_make(address, address, address*)
+status: weft_program_size(address, text, int64)
+status: weft_program_bind, weft_program_bind_connectivity(address, text, address)
+status: weft_data_make(address, weft_mesh*, address*)
+status: weft_space_make(address, weft_mesh*, weft_element_kind, int, address*)
+status: weft_space_evaluate(weft_context*, address, text, text, address, address)
+status: weft_space_errors(weft_context*, address, address, text, text, double*)
+status: weft_bc_make_in(weft_context*, address, weft_bc_place*, weft_condition*, int, address*)
+status: weft_bc_join, weft_operator_diagonal, weft_ufl_add_functions, weft_problem_collect, weft_problem_spread(address, address)
+status: weft_bc_load_make(address, text, text, int, address, address)
+status: weft_bc_find_free(address, int, bool*)
+status: weft_form_run(weft_context*, weft_form*, weft_form_outputs*)
+status: weft_form_asymmetry(weft_context*, weft_form*, double*)
+status: weft_assembly_find, weft_ufl_degrees_find, weft_time_scheme_find(text, int*)
+status: weft_operator_make(weft_context*, int, weft_form*, int, address*)
+status: weft_operator_apply(address, address, address)
+status: weft_preconditioner_make(weft_context*, int, weft_preconditioner_problem*, address*)
+status: weft_solver_make(weft_context*, address, address*)
+status: weft_solver_solve(address, address, address, weft_cg_options*, weft_cg_result*)
+status: weft_result_write(text, weft_mesh*, weft_field*, int)
+status: weft_advection_diffusion_make(weft_context*, weft_advection_diffusion_problem*, address*)
+status: weft_ufl_read(text, weft_ufl_options*, address*)
+status: weft_ufl_read_text(text, text, size, weft_ufl_options*, address*)
+status: weft_ufl_read_shipped(text, int, int, text, weft_ufl_options*, address*)
+status: weft_ufl_print_kernels(address, text, weft_text*)
+status: weft_ufl_problem_of(address, weft_ufl_problem**)
+status: weft_ufl_problem_in_time(address, text, weft_ufl_problem**)
+status: weft_ufl_bind(address, weft_mesh*, address, weft_bind_options*, address)
+status: weft_ufl_find_groups(weft_ufl_problem*, weft_mesh*, weft_bind_options*, int*)
+status: weft_script_bind(text, weft_mesh*, weft_bind_options*, address)
+status: weft_problem_eigenvalues(address, weft_problem_options*, weft_eigen_options*, address*)
+status: weft_problem_write_eigenvectors(address, address, text, text, bool)
+status: weft_gradient_make(address, weft_gradient_options*, address*)
+status: weft_gradient_pull_back, weft_problem_set_values, weft_problem_integrals, weft_problem_energy(address, double*)
+status: weft_gradient_project, weft_gradient_control(address, text, weft_gradient_of*)
+status: weft_comm_threads_make(int, address*)
+status: weft_comm_mpi_make(weft_mpi_given*, weft_monitor*, address*)
+status: weft_comm_devices_check(text, int)
+status: weft_problem_take_part(address, address, weft_mesh*, weft_mesh**)
+status: weft_problem_start(weft_context*, weft_problem_options*, address*)
+status: weft_problem_condition(address, weft_condition*)
+status: weft_problem_constraint(address, weft_constraint*)
+status: weft_problem_point_load(address, weft_point_load*)
+status: weft_problem_solve(address, weft_problem_options*, weft_problem_report*)
+status: weft_problem_solve_nonlinear(address, weft_problem_options*, weft_newton_options*, weft_problem_report*)
+status: weft_problem_errors(address, text*, text, double, double*, double*)
+status: weft_problem_write(address, text, address, text)
+status: weft_probes_make(weft_context*, weft_mesh*, double*, int64, address*)
+status: weft_problem_evaluate(address, address, double*)
+status: weft_problem_derive(address, weft_derived_quantity*, int, weft_derive_problem*, address*)
+status: weft_derive_run(address, double)
+status: weft_problem_reactions(address, weft_problem_balance*)
+status: weft_problem_reactions_in_time(address, address, weft_problem_balance*)
+status: weft_problem_sum(address, text, double*)
+status: weft_problem_resume_choices(text, weft_problem_options*)
+status: weft_problem_files_make(address, address, weft_problem_files_options*, weft_transient_state*, address*)
+status: weft_problem_pull(address, double**)
+status: weft_problem_in_time(address, weft_problem_options*, weft_transient_problem*, address*)
+status: weft_transient_step, weft_transient_advance(address, double, weft_transient_state*)
+status: weft_entity_dofs_make(address*, int, bool, int, int, weft_entity_dofs*)
+status: weft_advection_diffusion_run(address, int64, weft_step_state*)
+text: weft_version()
+text: weft_status_name, weft_newton_outcome_name, weft_assembly_name, weft_cg_outcome_name, weft_step_outcome_name,
+    weft_eigen_outcome_name(int)
+size: weft_error_text(weft_error*, text, size)
+address: weft_array_make(size, size)
+void: weft_text_free(weft_text*)
+void: weft_device_options_from_environment(weft_device_options*)
+weft_limits*: weft_device_limits(address)
+size: weft_device_bytes, weft_memory_bytes(address)
+address: weft_memory_address, weft_memory_host, weft_tuned_source_of, weft_space_cells, weft_space_coordinates, weft_space_data_points,
+    weft_problem_u, weft_advection_diffusion_field(address)
+text: weft_fem_script(text)
+bool: weft_is_tuned(address, text)
+int: weft_outline_names, weft_compilation_names, weft_compilation_kernels, weft_program_lanes, weft_space_components,
+    weft_problem_components, weft_comm_rank, weft_comm_size, weft_ufl_n_forms(address)
+void: weft_outline_describe(address, int, weft_outline_name*)
+void: weft_compilation_name(address, int, weft_name_info*)
+address: weft_program_result(address, text)
+int64: weft_space_dofs, weft_space_nodes, weft_problem_dofs, weft_problem_dependent, weft_operator_dofs(address)
+bool: weft_family_find(text, int*)
+weft_family_info*: weft_family_about(int)
+int: weft_problem_spaces(address, address**)
+double: weft_problem_files_before, weft_gradient_value(address)
+void: weft_problem_balance_clear(weft_problem_balance*)
+int: weft_derive_fields(address, weft_field**)
+int: weft_derive_values(address, weft_derived_value**)
+weft_processes: weft_processes_find()
+void: weft_comm_device(address, text, text, size)
+int: weft_comm_agree(address, int, weft_error*)
+void: weft_comm_abandon(address, weft_error*)
+void: weft_problem_join, weft_problem_set_hierarchy(address, address)
+int*: weft_part_numbers(weft_mesh*, bool)
+int: weft_problem_free_modes(address, int*)
+int*: weft_bc_constrained(address, int64*)
+void: weft_bc_set(address, double, address)
+weft_pattern*: weft_operator_pattern(address)
+int: weft_method_count, weft_preconditioner_count, weft_time_scheme_count, weft_time_scheme_default()
+weft_method_info*: weft_method_about(int)
+weft_preconditioner_info*: weft_preconditioner_about(int)
+weft_time_scheme_info*: weft_time_scheme_about(int)
+weft_step_scheme_info*: weft_splitting_about, weft_runge_kutta_about(int)
+void: weft_method_choose(double, bool, weft_problem_choice*)
+int: weft_cg_iterations_limit(int, int64, double)
+bool: weft_ufl_is_shipped(text)
+weft_eigen_report*: weft_eigen_reported(address)
+double*: weft_gradient_adjoint(address)
+weft_problem_report*: weft_gradient_report(address)
+text: weft_problem_advice(address, text)
+void: weft_entity_dofs_free(weft_entity_dofs*)
+int: weft_bc_forms(address, weft_form**)
+void: weft_ufl_form(address, int, weft_ufl_form_info*)
+void: weft_context_tune_free(weft_context*)
+int: weft_mesh_cell_vertices, weft_mesh_facet_vertices(weft_mesh*)
+void: weft_mesh_free(weft_mesh**)
+void: weft_hierarchy_free(weft_hierarchy**)
+"""
+_STATUS: dict[str, list[Any]] = {}
+_OTHER: dict[str, tuple[list[Any], Any]] = {}  # arguments and result
+for _row in _TABLE.strip().replace("\n    ", " ").split("\n"):
+    _result, _listed, _given = re.fullmatch(r"(.+?): (.+)\((.*)\)", _row).groups()  # type: ignore[union-attr]
+    _arguments = [s.type_of(one) for one in _given.split(", ")] if _given else []
+    for _name in _listed.split(", "):
+        if _result == "status":
+            _STATUS[_name] = _arguments
+        else:
+            _OTHER[_name] = _arguments, s.type_of(_result)
 for _object in ("comm", "data", "device", "memory", "library", "outline", "compilation", "program", "connectivity", "space", "bc", "operator",
                 "preconditioner", "solver", "advection_diffusion", "ufl", "problem", "eigen", "gradient", "transient", "problem_files", "probes", "derive",
                 "tuned", "gemm_kernels"):
-    _OTHER["weft_%s_free" % _object] = ([POINTER(_P)], None)
+    _OTHER["weft_%s_free" % _object] = ([POINTER(c_void_p)], None)
 
 for _name, _arguments in _STATUS.items():
     _function = getattr(_lib, _name)
-    _function.argtypes, _function.restype = _arguments + [_ERROR], c_int
+    _function.argtypes, _function.restype = _arguments + [POINTER(s.weft_error)], c_int
 for _name, (_arguments, _result) in _OTHER.items():
     _function = getattr(_lib, _name)
     _function.argtypes, _function.restype = _arguments, _result
@@ -414,6 +358,12 @@ class _Caller:
     def _start(self) -> None:
         self._busy, self.cancelled.value, self.is_direct = _thread.allocate_lock(), 0, False
 
+    def finish(self) -> None:
+        """Wait for a call that was cancelled: what it has made is known then."""
+        if threading.current_thread() is threading.main_thread():
+            with self._busy:
+                pass
+
     def call_brief(self, function: Any, arguments: tuple[Any, ...]) -> int:
         """Call a function that is over at once."""
         while threading.current_thread() is threading.main_thread() and self._busy.locked():
@@ -440,18 +390,21 @@ class _Caller:
             ended.release()
 
         ended.acquire()
+        began = time.monotonic()
         try:
             try:
                 _thread.start_new_thread(work, ())
             except RuntimeError:  # there is none to be had, as when the interpreter ends
                 return function(*arguments)
             while not ended.acquire(timeout=0.1):  # a signal that another thread has taken does not end the wait
-                pass
+                progress.tick(began)
         except BaseException:
             frames.append(sys._getframe())
             if thread and ended.locked():
                 self.cancelled.value = thread[0]
             raise
+        finally:
+            progress.clear()
         if isinstance(result[0], BaseException):
             raise result[0]
         return result[0]
@@ -464,7 +417,9 @@ class _Library:
         for name in _OTHER:
             setattr(self, name, getattr(_lib, name))
         caller = self._caller = _Caller()
-        self.monitor = s.weft_monitor(cancelled=ctypes.pointer(caller.cancelled))
+        self.finish = caller.finish
+        self.monitor = monitor
+        monitor.cancelled = ctypes.pointer(caller.cancelled)
         for name in _STATUS:
             setattr(self, name, self._checked(getattr(_lib, name), caller.call_brief if name in _BRIEF else caller.call))
         self.brief = {name: self._checked(getattr(_lib, name), caller.call_brief) for name in _REPEATED}
@@ -477,7 +432,10 @@ class _Library:
     def _checked(function: Any, call: Any) -> Any:
         def checked(*arguments: Any) -> None:
             error = s.weft_error()
-            if call(function, (*arguments, byref(error))) != 0:
+            status = call(function, (*arguments, byref(error)))
+            if _warnings:
+                warn_pending()
+            if status != 0:
                 raise_error(error)
         return checked
 
@@ -553,6 +511,13 @@ class Borrowed:
     def __init__(self, pointer: Any, lender: Handle, *others: Handle) -> None:
         self.pointer = c_void_p(pointer)
         self.owner = [one.owner for one in (lender, *others)]
+
+
+def buffer_of(address: int, n_bytes: int, owner: Any) -> Any:
+    """Memory of the library for numpy.frombuffer. What is made of it keeps the owner alive."""
+    buffer: Any = (ctypes.c_char * n_bytes).from_address(address)
+    buffer._owner = owner
+    return buffer
 
 
 def encode(text: Optional[str]) -> Optional[bytes]:

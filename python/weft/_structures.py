@@ -1,9 +1,9 @@
 """The structures of Weft's public headers, for ctypes. A test compares them with the headers."""
 # Decision: docs/decisions/0050-python-calls-through-ctypes.md
 
-from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int32,
-                    c_int64, c_size_t, c_void_p, sizeof)
-from typing import Any
+import re
+from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p, sizeof)
+from typing import Any, Dict
 
 LOG = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 PROGRESS = CFUNCTYPE(None, c_void_p, c_char_p, c_double, c_double)
@@ -16,442 +16,149 @@ class _Options(Structure):
         super().__init__(size=sizeof(type(self)), **members)
 
 
-class weft_error(Structure):
-    _fields_ = [("line", c_int), ("column", c_int), ("status", c_int), ("message", c_char * 1024),
-                ("file", c_char * 512), ("source_line", c_char * 256), ("hint", c_char * 512)]
-
-
-class weft_processes(Structure):
-    _fields_ = [("size", c_int), ("rank", c_int), ("variable", c_char_p)]
-
-
-class weft_mpi_given(Structure):
-    _fields_ = [("handle", c_int), ("version", c_char_p)]
-
-
-class weft_interface_size(Structure):
-    _fields_ = [("name", c_char_p), ("size", c_size_t)]
-
-
-class weft_text(Structure):
-    _fields_ = [("data", c_char_p), ("length", c_size_t), ("capacity", c_size_t), ("failed", c_bool)]
-
-
-class weft_monitor(Structure):
-    _fields_ = [("log", LOG), ("progress", PROGRESS), ("user", c_void_p), ("cancelled", POINTER(c_int))]
-
-
-class weft_limits(Structure):
-    _fields_ = [("kind", c_int), ("execution", c_int), ("records_only", c_bool), ("language", c_char_p),
-                ("name", c_char * 128), ("lanes_double", c_int), ("lanes_float", c_int), ("threads", c_int),
-                ("multiprocessors", c_int), ("register_bytes", c_size_t), ("cluster_blocks", c_int),
-                ("onchip_bytes", c_size_t), ("l2_bytes", c_size_t), ("memory_bytes", c_size_t),
-                ("bandwidth", c_double), ("flops", c_double), ("launch_seconds", c_double)]
-
-
-class weft_device_options(_Options):
-    _fields_ = [("size", c_size_t), ("monitor", POINTER(weft_monitor)), ("cache", c_int), ("cache_directory", c_char_p),
-                ("keep_directory", c_char_p), ("compiler", c_char_p), ("instructions", c_char_p)]
-
-
-class weft_group(Structure):
-    _fields_ = [("name", c_char * 256), ("dimension", c_int), ("first_facet", c_int64),
-                ("n_facets", c_int64), ("first_cell", c_int64), ("n_cells", c_int64), ("first_point", c_int64), ("n_points", c_int64), ("number", c_int)]
-
-
-class weft_point_lists(Structure):
-    _fields_ = [("n_nodes", c_int64), ("n_pairs", c_int64), ("nodes", c_void_p), ("pairs", c_void_p)]
-
-
-class weft_mesh(Structure):
-    _fields_ = [("dimension", c_int), ("cell", c_int), ("n_nodes", c_int64), ("n_cells", c_int64), ("x", POINTER(c_double)),
-                ("cells", POINTER(c_int32)), ("curve", POINTER(c_double)), ("n_facets", c_int64),
-                ("n_boundary_facets", c_int64), ("facets", POINTER(c_int32)), ("n_groups", c_int), ("groups", POINTER(weft_group)),
-                ("group_facets", POINTER(c_int32)), ("group_cells", POINTER(c_int32)),
-                ("points", weft_point_lists), ("n_flipped_cells", c_int64), ("n_dropped_nodes", c_int64), ("n_ignored_facets", c_int64),
-                ("n_coincident", c_int64),
-                ("source", c_char * 512), ("part", c_void_p), ("is_sorted", c_bool)]
-
-
-class weft_mesh_data(Structure):
-    _fields_ = [("dimension", c_int), ("cell", c_int), ("n_nodes", c_int64), ("n_cells", c_int64), ("x", c_void_p),
-                ("cells", c_void_p), ("degree", c_int), ("n_groups", c_int), ("groups", c_void_p),
-                ("n_group_facets", c_int64), ("group_facet_nodes", c_void_p), ("n_group_cells", c_int64), ("group_cells", c_void_p),
-                ("points", weft_point_lists)]
-
-
-class weft_mesh_options(_Options):
-    _fields_ = [("size", c_size_t), ("cell_size", c_double), ("memory", c_double), ("seconds", c_double), ("trust_geo", c_bool),
-                ("device", c_void_p)]
-
-
-class weft_family_info(Structure):
-    _fields_ = [("words", c_char_p), ("prefix", c_char_p), ("listed", c_char_p), ("names", POINTER(c_char_p)),
-                ("broken", c_int), ("map", c_int), ("is_vector", c_bool), ("is_continuous", c_bool), ("is_lattice", c_bool), ("is_global", c_bool),
-                ("at_points", c_bool), ("has_degree", c_bool)]
-
-
-class weft_element_kind(Structure):
-    _fields_ = [("family", c_int), ("degree", c_int)]
-
-
-class weft_hierarchy_level(Structure):
-    _fields_ = [("mesh", POINTER(weft_mesh)), ("parents", POINTER(c_int32))]
-
-
-class weft_hierarchy(Structure):
-    _fields_ = [("n_levels", c_int), ("levels", POINTER(weft_hierarchy_level)), ("order_seconds", c_double)]
-
-
-class weft_hierarchy_options(_Options):
-    _fields_ = [("size", c_size_t), ("times", c_int), ("ordered", c_bool), ("ordering", c_int), ("part_nodes", c_int64)]
-
-
-class weft_saving(Structure):
-    _fields_ = [("n_calls", c_int), ("n_kernels", c_int), ("n_unfused", c_int), ("calls", c_char * 256),
-                ("index_set", c_char * 64), ("bytes", c_double), ("bytes_unfused", c_double)]
-
-
-class weft_context(Structure):
-    _fields_ = [("device", c_void_p), ("library", c_void_p), ("plan", c_int), ("monitor", POINTER(weft_monitor)),
-                ("compile_seconds", c_double), ("plan_seconds", c_double), ("n_kernels", c_int),
-                ("saving", weft_saving), ("saving_script", c_char * 96), ("data", c_void_p), ("tuning", c_void_p),
-                ("comm", c_void_p)]
-
-
-class weft_fragment(Structure):
-    _fields_ = [("name", c_char_p), ("text", c_char_p)]
-
-
-class weft_outline_name(Structure):
-    _fields_ = [("name", c_char_p), ("kind", c_int), ("in_loop", c_bool), ("accumulated", c_bool), ("read", c_bool)]
-
-
-class weft_expression(Structure):
-    _fields_ = [("name", c_char_p), ("text", c_char_p), ("origin", c_char_p)]
-
-
-class weft_parameter(Structure):
-    _fields_ = [("name", c_char_p), ("value", c_int)]
-
-
-class weft_compile_options(_Options):
-    _fields_ = [("size", c_size_t), ("plan", c_int), ("scatter", c_int), ("single", c_bool), ("expressions", POINTER(weft_expression)),
-                ("n_expressions", c_int), ("parameters", POINTER(weft_parameter)), ("n_parameters", c_int),
-                ("variants", c_void_p), ("n_variants", c_int), ("narrow", c_char_p), ("operators", c_void_p),
-                ("n_operators", c_int), ("rematerialise", c_int), ("iterations", c_int), ("elements", c_int64), ("forced_plan", c_char_p),
-                ("max_fusion", c_int), ("costs", c_void_p), ("alternative", c_int), ("patch_nodes", c_int),
-                ("predicated", c_bool), ("cover", c_char_p), ("tuned", c_void_p), ("runs_once", c_bool),
-                ("distributed", c_bool), ("replicated", c_bool), ("plans", c_void_p),
-                ("corrected", c_bool)]
-
-
-class weft_gemm_matrix(Structure):
-    _fields_ = [("memory", c_void_p), ("first", c_int64), ("ld", c_int64), ("stride", c_int64)]
-
-
-class weft_gemm_product(Structure):
-    _fields_ = [("type", c_int), ("op_a", c_int), ("op_b", c_int), ("m", c_int64), ("n", c_int64), ("k", c_int64),
-                ("alpha", c_double * 2), ("beta", c_double * 2), ("a", weft_gemm_matrix), ("b", weft_gemm_matrix),
-                ("c", weft_gemm_matrix)]
-
-
-class weft_search_script(Structure):
-    _fields_ = [("library", c_void_p), ("fragments", POINTER(weft_fragment)), ("n_fragments", c_int),
-                ("options", POINTER(weft_compile_options))]
-
-
-class weft_tune_options(_Options):
-    _fields_ = [("size", c_size_t), ("seconds", c_double), ("elements", c_int64), ("single", c_bool), ("tuning", c_void_p),
-                ("measure", c_void_p), ("user", c_void_p)]
-
-
-class weft_name_info(Structure):
-    _fields_ = [("name", c_char_p), ("kind", c_int), ("over", c_char_p), ("to", c_char_p), ("width", c_int),
-                ("rank", c_int), ("sizes", c_int * 4), ("returned", c_bool), ("sparse", c_bool), ("value", c_int)]
-
-
-class weft_form_input(Structure):
-    _fields_ = [("name", c_char_p), ("memory", c_void_p)]
-
-
-class weft_form_connectivity(Structure):
-    _fields_ = [("name", c_char_p), ("connectivity", c_void_p)]
-
-
-class weft_form(Structure):
-    _fields_ = [("name", c_char_p), ("text", c_char_p), ("dofs", c_void_p), ("points", c_void_p),
-                ("inputs", POINTER(weft_form_input)), ("n_inputs", c_int), ("expressions", POINTER(weft_expression)), ("n_expressions", c_int),
-                ("parameters", POINTER(weft_parameter)), ("n_parameters", c_int), ("product", c_char_p),
-                ("action", c_char_p), ("diagonal", c_char_p), ("components", c_int),
-                ("connectivities", POINTER(weft_form_connectivity)), ("n_connectivities", c_int),
-                ("adds_couplings", c_bool),
-                ("kernels", c_void_p), ("facets", c_void_p), ("is_symmetric", c_bool)]
-
-
-class weft_form_outputs(Structure):
-    _fields_ = [("names", POINTER(c_char_p)), ("memories", POINTER(c_void_p)), ("n", c_int),
-                ("index_set", c_char_p), ("n_elements", c_int64)]
-
-
-class weft_condition(Structure):
-    _fields_ = [("kind", c_int), ("group", c_char_p), ("value", c_char_p), ("alpha", c_char_p),
-                ("origin", c_char_p), ("component", c_int)]
-
-
-class weft_bc_place(Structure):
-    _fields_ = [("first_dof", c_int64), ("n_dofs", c_int64)]
-
-
-class weft_pattern(Structure):
-    _fields_ = [("n_rows", c_int64), ("n_entries", c_int64), ("row_start", POINTER(c_int64)),
-                ("columns", POINTER(c_int32))]
-
-
-class weft_preconditioner_problem(Structure):
-    _fields_ = [("op", c_void_p), ("constrained", POINTER(c_int32)), ("n_constrained", c_int64),
-                ("pinned", POINTER(c_int32)), ("n_pinned", c_int),
-                ("is_general", c_bool), ("project_mean", c_bool), ("space", c_void_p),
-                ("spaces", POINTER(c_void_p)), ("n_spaces", c_int),
-                ("hierarchy", POINTER(weft_hierarchy)), ("degree", c_int),
-                ("full_cycles", c_int), ("levels", c_int), ("double_levels", c_bool), ("is_final", c_bool),
-                ("coarser", c_void_p), ("petsc_options", c_char_p), ("monitor", POINTER(weft_monitor))]
-
-
-class weft_cg_options(_Options):
-    _fields_ = [("size", c_size_t), ("method", c_int), ("restart", c_int), ("jacobi", c_bool), ("tolerance", c_double),
-                ("max_iterations", c_int), ("constrained", POINTER(c_int32)), ("n_constrained", c_int64),
-                ("project_mean", c_bool), ("preconditioner", c_void_p), ("full_cycles", c_int),
-                ("until_discretisation", c_bool), ("monitor", POINTER(weft_monitor)),
-                ("spaces", POINTER(c_void_p)), ("n_spaces", c_int)]
-
-
-class weft_cg_result(Structure):
-    _fields_ = [("outcome", c_int), ("breakdown", c_char_p), ("iterations", c_int), ("residual", c_double),
-                ("history", POINTER(c_double)), ("to_rounding", c_bool), ("backward_error", c_double), ("jump", c_double),
-                ("discretisation_error", c_double), ("algebraic_error", c_double)]
-
-
-class weft_input_source(Structure):
-    _fields_ = [("text", c_char_p), ("origin", c_char_p), ("shown", c_char_p), ("file", c_char_p), ("in_time", c_bool),
-                ("memory", c_void_p)]
-
-
-class weft_problem_options(_Options):
-    _fields_ = [("size", c_size_t), ("method", c_int), ("assembly", c_int), ("preconditioner", c_int), ("earlier", c_int),
-                ("smoother_degree", c_int), ("restart", c_int), ("tolerance", c_double), ("until_discretisation", c_bool),
-                ("max_iterations", c_int), ("tune", c_int), ("petsc_options", c_char_p)]
-
-
-class weft_problem_choice(Structure):
-    _fields_ = [("method", c_int), ("assembly", c_int), ("preconditioner", c_int), ("restart", c_int),
-                ("basis_is_too_large", c_bool), ("bytes", c_size_t), ("expected", c_double),
-                ("next", c_int), ("next_after", c_int), ("method_reason", c_char * 200),
-                ("preconditioner_reason", c_char * 200)]
-
-
-class weft_constraint(_Options):
-    _fields_ = [("size", c_size_t), ("kind", c_int), ("group", c_char_p), ("other", c_char_p), ("point", c_double * 3),
-                ("component", c_int), ("value", c_char_p), ("origin", c_char_p)]
-
-
-class weft_point_load(_Options):
-    _fields_ = [("size", c_size_t), ("group", c_char_p), ("point", c_double * 3), ("component", c_int), ("value", c_char_p),
-                ("origin", c_char_p)]
-
-
-class weft_newton_options(_Options):
-    _fields_ = [("size", c_size_t), ("tolerance", c_double), ("iterations", c_int), ("load_steps", c_int)]
-
-
-class weft_problem_iteration(Structure):
-    _fields_ = [("step", c_int), ("iteration", c_int), ("linear_iterations", c_int), ("method", c_int),
-                ("residual", c_double), ("scale", c_double), ("damping", c_double)]
-
-
-class weft_problem_newton_report(Structure):
-    _fields_ = [("iterations", POINTER(weft_problem_iteration)), ("n", c_int), ("converged", c_bool), ("to_rounding", c_bool),
-                ("outcome", c_int)]
-
-
-class weft_problem_report(Structure):
-    _fields_ = [("choice", POINTER(weft_problem_choice)), ("result", POINTER(weft_cg_result)), ("asymmetry", c_double),
-                ("newton", POINTER(weft_problem_newton_report))]
-
-
-class weft_transient_inputs(Structure):
-    _fields_ = [("memories", c_void_p), ("n", c_int), ("set", c_void_p), ("user", c_void_p)]
-
-
-class weft_transient_choice(Structure):
-    _fields_ = [("choose", c_void_p), ("found", c_void_p), ("user", c_void_p), ("next", c_int), ("next_after", c_int)]
-
-
-class weft_transient_problem(Structure):
-    _fields_ = [("space", c_void_p), ("bc", c_void_p), ("fields", c_void_p), ("n_fields", c_int), ("open", c_void_p),
-                ("n_open", c_int), ("constraints", c_void_p), ("point_loads", c_void_p), ("parts", c_void_p),
-                ("n_parts", c_int), ("is_nonlinear", c_bool), ("scheme", c_int), ("theta", c_double), ("start", c_double),
-                ("end", c_double), ("tolerance", c_double), ("dt", c_double), ("newton_tolerance", c_double),
-                ("newton_iterations", c_int), ("u", c_void_p), ("previous", c_void_p), ("length", c_void_p),
-                ("time", c_void_p), ("moving", weft_transient_inputs), ("assembly", c_int), ("mass_assembly", c_int),
-                ("solver", weft_cg_options), ("preconditioner", c_int), ("is_exchangeable", c_bool),
-                ("hierarchy", c_void_p), ("smoother_degree", c_int), ("petsc_options", c_char_p),
-                ("choice", weft_transient_choice)]
-
-
-class weft_problem_files_options(_Options):
-    _fields_ = [("size", c_size_t), ("output", c_char_p), ("output_every", c_int), ("output_interval", c_double),
-                ("overwrite", c_bool), ("statement", c_char_p), ("checkpoint", c_char_p), ("checkpoint_every", c_int),
-                ("resume", c_char_p)]
-
-
-class weft_flow(Structure):
-    _fields_ = [("name", c_char_p), ("sums", c_double * 16), ("is_free", c_bool * 16)]
-
-
-class weft_flows(Structure):
-    _fields_ = [("list", POINTER(weft_flow)), ("n", c_int)]
-
-
-class weft_problem_balance(Structure):
-    _fields_ = [("is_made", c_bool), ("reactions", weft_flows), ("exchange", weft_flows), ("loads", c_double * 16),
-                ("equation", c_double * 16), ("storage", c_double * 16), ("sums", c_double * 16), ("sizes", c_double * 16),
-                ("in_time", c_bool), ("loads_reason", c_char * 200)]
-
-
-class weft_derived_quantity(Structure):
-    _fields_ = [("kind", c_int), ("name", c_char_p), ("group", c_char_p), ("text", c_char_p), ("origin", c_char_p)]
-
-
-class weft_derive_problem(Structure):
-    _fields_ = [("space", c_void_p), ("cells", c_void_p), ("u", c_void_p), ("functions", c_void_p), ("n_functions", c_int),
-                ("constants", c_void_p), ("n_constants", c_int), ("solution", c_char_p), ("aliases", c_void_p),
-                ("n_aliases", c_int), ("in_time", c_bool), ("projection", c_int)]
-
-
-class weft_derived_value(Structure):
-    _fields_ = [("name", c_char_p), ("group", c_char_p), ("kind", c_int), ("n_components", c_int), ("integral", c_double * 9),
-                ("least", c_double), ("greatest", c_double), ("least_at", c_double * 3), ("greatest_at", c_double * 3)]
-
-
-class weft_transient_state(Structure):
-    _fields_ = [("step", c_int64), ("t", c_double), ("dt", c_double), ("outcome", c_int), ("solver", c_int),
-                ("iterations", c_int), ("newton", c_int), ("all_iterations", c_int64), ("all_newton", c_int64),
-                ("n_rejected", c_int64), ("error", c_double)]
-
-
-class weft_field(Structure):
-    _fields_ = [("name", c_char_p), ("on_cells", c_bool), ("n_components", c_int), ("values", POINTER(c_double)),
-                ("text", c_char_p)]
-
-
-class weft_advection_diffusion_problem(Structure):
-    _fields_ = [("space", c_void_p), ("velocity", POINTER(weft_expression)), ("diffusivity", POINTER(weft_expression)),
-                ("capacity", weft_expression), ("source", weft_expression), ("initial", weft_expression),
-                ("n_velocity", c_int), ("n_diffusivity", c_int), ("conditions", POINTER(weft_condition)),
-                ("n_conditions", c_int), ("initial_values", POINTER(c_double)), ("preconditioner", c_int),
-                ("hierarchy", c_void_p), ("smoother_degree", c_int), ("dt", c_double), ("theta", c_double),
-                ("splitting", c_int), ("runge_kutta", c_int), ("lumped", c_bool), ("reassemble", c_int),
-                ("assembly", c_int), ("tolerance", c_double), ("max_iterations", c_int)]
-
-
-class weft_step_state(Structure):
-    _fields_ = [("step", c_int64), ("t", c_double), ("outcome", c_int), ("advection", c_int * 4),
-                ("diffusion", c_int), ("iterations", c_int64)]
-
-
-class weft_preconditioner_info(Structure):
-    _fields_ = [("name", c_char_p), ("help", c_char_p), ("needs_matrix", c_bool), ("coarsens", c_bool),
-                ("needs_levels", c_bool), ("needs_host", c_bool), ("reads_points", c_bool), ("any_sign", c_bool)]
-
-
-class weft_time_scheme_info(Structure):
-    _fields_ = [("name", c_char_p), ("help", c_char_p), ("order", c_int), ("n_stages", c_int), ("n_before", c_int),
-                ("takes_theta", c_bool), ("damps", c_bool)]
-
-
-class weft_entity_dofs(Structure):
-    _fields_ = [("connectivity", c_void_p), ("indices", POINTER(c_int32)), ("is_own", c_bool), ("share", c_void_p),
-                ("marks", c_void_p)]
-
-
-class weft_ufl_subspace(Structure):
-    _fields_ = [("family", c_int), ("degree", c_int), ("components", c_int), ("first_value", c_int)]
-
-
-class weft_ufl_set(Structure):
-    _fields_ = [("nodes", c_char_p), ("connectivity", c_char_p), ("width", c_int), ("n", c_int),
-                ("sub", weft_ufl_subspace * 16), ("flat", c_bool), ("n_values", c_int)]
-
-
-class weft_ufl_part(Structure):
-    _fields_ = [("domain", c_int), ("id", c_int), ("facets", c_int * 2), ("has_matrix", c_bool), ("is_symmetric", c_bool), ("has_vector", c_bool), ("has_action", c_bool),
-                ("has_mass", c_bool), ("has_diagonal", c_bool), ("script", c_char_p), ("kernels", c_void_p)]
-
-
-class weft_ufl_value(Structure):
-    _fields_ = [("name", c_char_p), ("formula", c_char_p), ("origin", c_char_p)]
-
-
-class weft_ufl_problem(Structure):
-    _fields_ = [("matrix", c_char_p), ("vector", c_char_p), ("mass", c_char_p), ("unused", c_char_p), ("nonlinear", c_bool),
-                ("cell", c_int), ("components", c_int), ("n_sets", c_int), ("geometry", c_int), ("n_parts", c_int),
-                ("sets", POINTER(weft_ufl_set)), ("parts", POINTER(weft_ufl_part)), ("values", POINTER(weft_ufl_value)),
-                ("n_values", c_int), ("solution", c_char_p)]
-
-
-class weft_ufl_options(_Options):
-    _fields_ = [("size", c_size_t), ("monitor", POINTER(weft_monitor)), ("degrees", c_int)]
-
-
-class weft_bind_measure(Structure):
-    _fields_ = [("name", c_char_p), ("group", c_char_p), ("origin", c_char_p)]
-
-
-class weft_problem_value(Structure):
-    _fields_ = [("name", c_char_p), ("source", weft_input_source)]
-
-
-class weft_bind_options(_Options):
-    _fields_ = [("size", c_size_t), ("file", c_char_p), ("measures", POINTER(weft_bind_measure)), ("n_measures", c_int),
-                ("values", POINTER(weft_problem_value)), ("n_values", c_int), ("expressions", POINTER(weft_expression)),
-                ("n_expressions", c_int), ("parameters", POINTER(weft_parameter)), ("n_parameters", c_int),
-                ("in_time", c_bool), ("has_mass", c_bool), ("mass", c_char_p), ("previous", c_char_p), ("matrix", c_char_p),
-                ("vector", c_char_p), ("sum", c_char_p), ("nonlinear", c_bool), ("names_options", c_bool)]
-
-
-class weft_eigen_options(_Options):
-    _fields_ = [("size", c_size_t), ("n", c_int), ("which", c_int), ("shift", c_double), ("n_columns", c_int), ("length", c_int)]
-
-
-class weft_eigen_report(Structure):
-    _fields_ = [("outcome", c_int), ("n", c_int), ("values", POINTER(c_double)), ("residuals", POINTER(c_double)),
-                ("errors", POINTER(c_double)), ("clusters", POINTER(c_int)), ("next", c_double), ("cut", c_int),
-                ("n_rigid", c_int), ("n_dofs", c_int64), ("vectors", POINTER(c_double)), ("iterations", c_int),
-                ("n_columns", c_int), ("applications", c_int64), ("seconds", c_double),
-                ("method", c_char_p), ("reason", c_char * 200), ("factors", c_char * 120), ("factor_seconds", c_double),
-                ("choice", POINTER(weft_problem_choice))]
-
-
-class weft_gradient_options(_Options):
-    _fields_ = [("size", c_size_t), ("functional", c_char_p), ("bind", POINTER(weft_bind_options)),
-                ("solve", POINTER(weft_problem_options))]
-
-
-class weft_gradient_of(Structure):
-    _fields_ = [("problem", c_void_p), ("n", c_int64), ("derivative", POINTER(c_double)), ("gradient", POINTER(c_double)),
-                ("n_numbers", c_int), ("numbers", c_double * 16), ("outcome", c_int)]
-
-
-class weft_ufl_form_info(Structure):
-    _fields_ = [("name", c_char_p), ("rank", c_int), ("n_integrals", c_int), ("n_coefficients", c_int),
-                ("n_constants", c_int)]
-
-
-class weft_step_scheme_info(Structure):
-    _fields_ = [("name", c_char_p), ("help", c_char_p), ("title", c_char_p)]
-
-
-class weft_method_info(Structure):
-    _fields_ = [("name", c_char_p), ("title", c_char_p), ("help", c_char_p), ("needs_symmetric", c_bool),
-                ("needs_definite", c_bool)]
+# The members of each: types with the names of members that have it, in order. Those "of options" begin with their size.
+_TABLE = """
+weft_error: int line, column, status; char[1024] message; char[512] file; char[256] source_line; char[512] hint
+weft_processes: int size, rank; text variable
+weft_mpi_given: int handle; text version
+weft_interface_size: text name; size size
+weft_text: text data; size length, capacity; bool failed
+weft_monitor: LOG log; PROGRESS progress; address user; int* cancelled
+weft_limits: int kind, execution; bool records_only; text language; char[128] name; int lanes_double, lanes_float, threads,
+    multiprocessors; size register_bytes; int cluster_blocks; size onchip_bytes, l2_bytes, memory_bytes; double bandwidth, flops,
+    launch_seconds
+weft_device_options of options: weft_monitor* monitor; int cache; text cache_directory, keep_directory, compiler, instructions
+weft_group: char[256] name; int dimension; int64 first_facet, n_facets, first_cell, n_cells, first_point, n_points; int number
+weft_point_lists: int64 n_nodes, n_pairs; address nodes, pairs
+weft_mesh: int dimension, cell; int64 n_nodes, n_cells; double* x; int* cells; double* curve; int64 n_facets, n_boundary_facets; int*
+    facets; int n_groups; weft_group* groups; int* group_facets, group_cells; weft_point_lists points; int64 n_flipped_cells,
+    n_dropped_nodes, n_ignored_facets, n_coincident; char[512] source; address part; bool is_sorted
+weft_mesh_data: int dimension, cell; int64 n_nodes, n_cells; address x, cells; int degree, n_groups; address groups; int64 n_group_facets;
+    address group_facet_nodes; int64 n_group_cells; address group_cells; weft_point_lists points
+weft_mesh_options of options: double cell_size, memory, seconds; bool trust_geo; address device
+weft_family_info: text words, prefix, listed; text* names; int broken, map; bool is_vector, is_continuous, is_lattice, is_global,
+    at_points, has_degree
+weft_element_kind: int family, degree
+weft_hierarchy_level: weft_mesh* mesh; int* parents
+weft_hierarchy: int n_levels; weft_hierarchy_level* levels; double order_seconds
+weft_hierarchy_options of options: int times; bool ordered; int ordering; int64 part_nodes
+weft_saving: int n_calls, n_kernels, n_unfused; char[256] calls; char[64] index_set; double bytes, bytes_unfused
+weft_context: address device, library; int plan; weft_monitor* monitor; double compile_seconds, plan_seconds; int n_kernels; weft_saving
+    saving; char[96] saving_script; address data, tuning, comm
+weft_fragment: text name, text
+weft_outline_name: text name; int kind; bool in_loop, accumulated, read
+weft_expression: text name, text, origin
+weft_parameter: text name; int value
+weft_compile_options of options: int plan, scatter; bool single; weft_expression* expressions; int n_expressions; weft_parameter*
+    parameters; int n_parameters; address variants; int n_variants; text narrow; address operators; int n_operators, rematerialise,
+    iterations; int64 elements; text forced_plan; int max_fusion; address costs; int alternative, patch_nodes; bool predicated; text
+    cover; address tuned; bool runs_once, distributed, replicated; address plans; bool corrected
+weft_gemm_matrix: address memory; int64 first, ld, stride
+weft_gemm_product: int type, op_a, op_b; int64 m, n, k; double[2] alpha, beta; weft_gemm_matrix a, b, c
+weft_search_script: address library; weft_fragment* fragments; int n_fragments; weft_compile_options* options
+weft_tune_options of options: double seconds; int64 elements; bool single; address tuning, measure, user
+weft_name_info: text name; int kind; text over, to; int width, rank; int[4] sizes; bool returned, sparse; int value
+weft_form_input: text name; address memory
+weft_form_connectivity: text name; address connectivity
+weft_form: text name, text; address dofs, points; weft_form_input* inputs; int n_inputs; weft_expression* expressions; int n_expressions;
+    weft_parameter* parameters; int n_parameters; text product, action, diagonal; int components; weft_form_connectivity* connectivities;
+    int n_connectivities; bool adds_couplings; address kernels, facets; bool is_symmetric
+weft_form_outputs: text* names; address* memories; int n; text index_set; int64 n_elements
+weft_condition: int kind; text group, value, alpha, origin; int component
+weft_bc_place: int64 first_dof, n_dofs
+weft_pattern: int64 n_rows, n_entries; int64* row_start; int* columns
+weft_preconditioner_problem: address op; int* constrained; int64 n_constrained; int* pinned; int n_pinned; bool is_general, project_mean;
+    address space; address* spaces; int n_spaces; weft_hierarchy* hierarchy; int degree, full_cycles, levels; bool double_levels,
+    is_final; address coarser; text petsc_options; weft_monitor* monitor
+weft_cg_options of options: int method, restart; bool jacobi; double tolerance; int max_iterations; int* constrained; int64 n_constrained;
+    bool project_mean; address preconditioner; int full_cycles; bool until_discretisation; weft_monitor* monitor; address* spaces; int
+    n_spaces
+weft_cg_result: int outcome; text breakdown; int iterations; double residual; double* history; bool to_rounding; double backward_error,
+    jump, discretisation_error, algebraic_error
+weft_input_source: text text, origin, shown, file; bool in_time; address memory
+weft_problem_options of options: int method, assembly, preconditioner, earlier, smoother_degree, restart; double tolerance; bool
+    until_discretisation; int max_iterations, tune; text petsc_options
+weft_problem_choice: int method, assembly, preconditioner, restart; bool basis_is_too_large; size bytes; double expected; int next,
+    next_after; char[200] method_reason, preconditioner_reason
+weft_constraint of options: int kind; text group, other; double[3] point; int component; text value, origin
+weft_point_load of options: text group; double[3] point; int component; text value, origin
+weft_newton_options of options: double tolerance; int iterations, load_steps
+weft_problem_iteration: int step, iteration, linear_iterations, method; double residual, scale, damping
+weft_problem_newton_report: weft_problem_iteration* iterations; int n; bool converged, to_rounding; int outcome
+weft_problem_report: weft_problem_choice* choice; weft_cg_result* result; double asymmetry; weft_problem_newton_report* newton
+weft_transient_inputs: address memories; int n; address set, user
+weft_transient_choice: address choose, found, user; int next, next_after
+weft_transient_problem: address space, bc, fields; int n_fields; address open; int n_open; address constraints, point_loads, parts; int
+    n_parts; bool is_nonlinear; int scheme; double theta, start, end, tolerance, dt, newton_tolerance; int newton_iterations; address u,
+    previous, length, time; weft_transient_inputs moving; int assembly, mass_assembly; weft_cg_options solver; int preconditioner; bool
+    is_exchangeable; address hierarchy; int smoother_degree; text petsc_options; weft_transient_choice choice
+weft_problem_files_options of options: text output; int output_every; double output_interval; bool overwrite; text statement, checkpoint;
+    int checkpoint_every; text resume
+weft_flow: text name; double[16] sums; bool[16] is_free
+weft_flows: weft_flow* list; int n
+weft_problem_balance: bool is_made; weft_flows reactions, exchange; double[16] loads, equation, storage, sums, sizes; bool in_time;
+    char[200] loads_reason
+weft_derived_quantity: int kind; text name, group, text, origin
+weft_derive_problem: address space, cells, u, functions; int n_functions; address constants; int n_constants; text solution; address
+    aliases; int n_aliases; bool in_time; int projection
+weft_derived_value: text name, group; int kind, n_components; double[9] integral; double least, greatest; double[3] least_at, greatest_at
+weft_transient_state: int64 step; double t, dt; int outcome, solver, iterations, newton; int64 all_iterations, all_newton, n_rejected;
+    double error
+weft_field: text name; bool on_cells; int n_components; double* values; text text
+weft_advection_diffusion_problem: address space; weft_expression* velocity, diffusivity; weft_expression capacity, source, initial; int
+    n_velocity, n_diffusivity; weft_condition* conditions; int n_conditions; double* initial_values; int preconditioner; address
+    hierarchy; int smoother_degree; double dt, theta; int splitting, runge_kutta; bool lumped; int reassemble, assembly; double tolerance;
+    int max_iterations
+weft_step_state: int64 step; double t; int outcome; int[4] advection; int diffusion; int64 iterations
+weft_preconditioner_info: text name, help; bool needs_matrix, coarsens, needs_levels, needs_host, reads_points, any_sign
+weft_time_scheme_info: text name, help; int order, n_stages, n_before; bool takes_theta, damps
+weft_entity_dofs: address connectivity; int* indices; bool is_own; address share, marks
+weft_ufl_subspace: int family, degree, components, first_value
+weft_ufl_set: text nodes, connectivity; int width, n; weft_ufl_subspace[16] sub; bool flat; int n_values
+weft_ufl_part: int domain, id; int[2] facets; bool has_matrix, is_symmetric, has_vector, has_action, has_mass, has_diagonal; text script;
+    address kernels
+weft_ufl_value: text name, formula, origin
+weft_ufl_problem: text matrix, vector, mass, unused; bool nonlinear; int cell, components, n_sets, geometry, n_parts; weft_ufl_set* sets;
+    weft_ufl_part* parts; weft_ufl_value* values; int n_values; text solution
+weft_ufl_options of options: weft_monitor* monitor; int degrees
+weft_bind_measure: text name, group, origin
+weft_problem_value: text name; weft_input_source source
+weft_bind_options of options: text file; weft_bind_measure* measures; int n_measures; weft_problem_value* values; int n_values;
+    weft_expression* expressions; int n_expressions; weft_parameter* parameters; int n_parameters; bool in_time, has_mass; text mass,
+    previous, matrix, vector, sum; bool nonlinear, names_options
+weft_eigen_options of options: int n, which; double shift; int n_columns, length
+weft_eigen_report: int outcome, n; double* values, residuals, errors; int* clusters; double next; int cut, n_rigid; int64 n_dofs; double*
+    vectors; int iterations, n_columns; int64 applications; double seconds; text method; char[200] reason; char[120] factors; double
+    factor_seconds; weft_problem_choice* choice
+weft_gradient_options of options: text functional; weft_bind_options* bind; weft_problem_options* solve
+weft_gradient_of: address problem; int64 n; double* derivative, gradient; int n_numbers; double[16] numbers; int outcome
+weft_ufl_form_info: text name; int rank, n_integrals, n_coefficients, n_constants
+weft_step_scheme_info: text name, help, title
+weft_method_info: text name, title, help; bool needs_symmetric, needs_definite
+"""
+_types: Dict[str, Any] = {"int": c_int, "bool": c_bool, "char": c_char, "text": c_char_p, "address": c_void_p, "double": c_double,
+                          "size": c_size_t, "int64": c_int64, "void": None, "LOG": LOG, "PROGRESS": PROGRESS}
+
+
+def type_of(text: str) -> Any:
+    """The type of ctypes: "int", "weft_mesh**", "char[256]"."""
+    name, stars, count = re.fullmatch(r"(\w+)(\**)(?:\[(\d+)\])?", text).groups()  # type: ignore[union-attr]
+    kind = _types[name]
+    for _ in stars:
+        kind = POINTER(kind)
+    return kind * int(count) if count else kind
+
+
+for _row in _TABLE.strip().replace("\n    ", " ").split("\n"):
+    _name, _, _members = _row.partition(": ")
+    _name, _, _options = _name.partition(" of ")
+    _fields = [("size", c_size_t)] if _options else []
+    for _part in _members.split("; "):
+        _kind, _, _names = _part.partition(" ")
+        _fields += [(one, type_of(_kind)) for one in _names.split(", ")]
+    _types[_name] = globals()[_name] = type(_name, (_Options if _options else Structure,), {"_fields_": _fields})
+
+
+def __getattr__(name: str) -> Any:
+    """None besides: for type checkers, to whom the structures are Any."""
+    raise AttributeError(name)

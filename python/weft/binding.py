@@ -6,10 +6,13 @@ import os
 import re
 from copy import copy
 from ctypes import byref
-from typing import Any, Iterable, Mapping, NamedTuple, Optional, Union
+from typing import Any, Iterable, Mapping, NamedTuple, Optional
 
 from . import _structures as s
+from ._arithmetic import real
+from ._check import check_names, check_type, refuse
 from ._library import Handle, InputError, UsageError, encode, lib
+from .conditions import check_text
 from .device import Array, Device
 from .families import family_name
 from .forms import FormFile, measure_rows
@@ -26,6 +29,7 @@ def formula(value: Any) -> str:
     """Text of a number, of a formula, or of several, one for each component."""
     if isinstance(value, (list, tuple)):
         return ", ".join(formula(one) for one in value)
+    check_text("a value", value)
     if isinstance(value, str):
         return value
     return repr(float(value)) if isinstance(value, float) else str(value)
@@ -38,6 +42,16 @@ def is_formula(value: Any) -> bool:
     return isinstance(value, (str, int, float)) or getattr(value, "shape", None) == ()
 
 
+def check_values(values: Any) -> dict[str, Any]:
+    """What a problem is given for its inputs, by name."""
+    check_names("values", values, "name -> number, formula or array, such as {\"k\": 1}")
+    for name, value in values.items():
+        if value is None or callable(value) or isinstance(value, (dict, set, bytes)):
+            hint = "a formula is text, such as \"sin(pi*x)\"; or give its values at space.points" if callable(value) else ""
+            raise refuse("the value of " + name, value, "a number, a formula in x, y, z and t, or an array", hint)
+    return dict(values)
+
+
 class Input(NamedTuple):
     """What an input stands over, None for one number or vector, and its components, None where the text leaves them open."""
 
@@ -46,7 +60,7 @@ class Input(NamedTuple):
 
     def array(self, device: Device, name: str, values: Any) -> Array:
         """The values on the device, in the order in which forms read them."""
-        shape = getattr(values, "shape", (-1,))
+        shape = getattr(real(values, "the values of " + name), "shape", (-1,))
         n = 1
         for size in shape[1:]:
             n *= size
@@ -81,6 +95,7 @@ class Binding:
     bound: Optional[s.weft_bind_options] = None
 
     name = "forms"
+    _stationary: dict[str, Input] = {}  # the inputs of a form file
     is_in_time = is_nonlinear = has_mass = False
 
     def __init__(self, device: Device, mesh: Mesh, mass: Optional[str], previous: Optional[str]) -> None:
@@ -127,8 +142,8 @@ class Binding:
                     if self.mesh is not self.whole and over:
                         value = own_values(self.mesh, self.whole, name, self._entities(over), value)
                     array = inputs[name].array(self.device, name, value)
-                source.text, source.memory = b"0", array._pointer if array else None
-                handle.use(*([array._handle] if array else []))
+                source.text, source.memory = b"0", array._pointer if array is not None else None
+                handle.use(*([array._handle] if array is not None else []))
             rows.append(s.weft_problem_value(encode(name), source))
         options = s.weft_bind_options(
             values=(s.weft_problem_value * max(len(rows), 1))(*rows), n_values=len(rows), in_time=in_time, has_mass=of_pencil,
@@ -186,6 +201,7 @@ class OfFile(Binding):
         options = self._options(handle, inputs, values, in_time, of_pencil, measures=measure_rows(measures), n_measures=len(measures))
         handle.use(self.file._handle)
         self.bound = options
+        assert library is not None
         lib.weft_ufl_bind(self.file._handle.pointer, self.mesh._mesh, library.pointer, byref(options), handle.pointer)
 
 
@@ -230,14 +246,15 @@ class OfScript(Binding):
         lib.weft_script_bind(encode(self.text), self.mesh._mesh, byref(options), handle.pointer)
 
 
-def binding_of(forms: Any, of_script: Mapping[str, Any], shipped: Optional[int], values: Iterable[str],
-               *more: Any) -> Binding:
+def binding_of(forms: Any, of_script: Mapping[str, Any], shipped: Optional[int], values: Iterable[str], *more: Any) -> Binding:
     """The binding of a form file or a script, which is given as an object, by its path or name, or as its text.
 
     of_script  parameters, matrix, vector and nonlinear
     shipped    degree of a form file that is shipped with Weft; None: 1
     values     names that have values
     """
+    check_type("forms", forms, (str, os.PathLike, FormFile), "a weft.FormFile, the path of a form file or a script, its text, or the "
+               "name of one that is shipped with Weft")
     text = os.fspath(forms) if isinstance(forms, os.PathLike) else forms
     is_text = isinstance(text, str) and "\n" in text
     is_shipped = isinstance(text, str) and not is_text and lib.weft_ufl_is_shipped(encode(text)) and not os.path.exists(text)
@@ -249,8 +266,7 @@ def binding_of(forms: Any, of_script: Mapping[str, Any], shipped: Optional[int],
             re.search(r"^\s*index\s", text, re.MULTILINE) if is_text else not str(text).endswith((".ufl", ".py"))):
         forms = FormFile(forms)
     if not isinstance(forms, FormFile):
-        return OfScript(forms, of_script["parameters"] or {}, of_script["matrix"], of_script["vector"],
-                        of_script["nonlinear"], *more)
+        return OfScript(forms, of_script["parameters"] or {}, of_script["matrix"], of_script["vector"], of_script["nonlinear"], *more)
     given = [name for name, value in of_script.items() if value]
     if given:
         raise UsageError("%s is for scripts, and %s is a form file" % (given[0], forms.name), "usage")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from ctypes import c_double
+import numbers
+from ctypes import byref, c_double, c_int
 from typing import Any, NamedTuple, Optional, Sequence, Union
 
 from . import _structures as s
-from ._library import UsageError, encode
+from ._check import check_type, refuse
+from ._library import UsageError, encode, lib
 
 Number = Union[int, float, str]
 Values = Union[Number, None, Sequence[Optional[Number]]]
@@ -17,12 +19,32 @@ _PERIODIC, _TIE, _SYMMETRY, _POINT = range(4)  # of fem/weft_problem_constraints
 _ALL_COMPONENTS = -1
 
 
+def check_text(what: str, value: Any) -> None:
+    """A number, a formula, or one for each component."""
+    for one in value if isinstance(value, (list, tuple)) else [value]:
+        if one is not None and not isinstance(one, (str, numbers.Real)) and getattr(one, "shape", None) != ():
+            raise refuse(what, one, "a number, or a formula in x, y, z and t", "write it as text, such as \"sin(pi*x)\""
+                         if callable(one) else "")
+
+
 class Condition(NamedTuple):
     kind: int
     group: str
     value: Values
     alpha: Optional[Number]
     component: Optional[int]
+
+    def __repr__(self) -> str:
+        more = [self.value] if self.alpha is None else [self.alpha, self.value]
+        return "%s(%s%s)" % (_KINDS[self.kind], ", ".join(map(repr, [self.group, *more])),
+                             "" if self.component is None else ", component=%d" % self.component)
+
+
+def _condition(kind: int, group: str, value: Values, *more: Any) -> Condition:
+    name = _KINDS[kind]
+    check_type("the group of " + name, group, str, "its name, and then the value: %s(\"left\", %s0)" % (name, "2, " if kind == 2 else ""))
+    check_text("the value of %s(%r)" % (name, group), value)
+    return Condition(kind, group, value, *more)
 
 
 def Dirichlet(group: str, value: Values = 0, component: Optional[int] = None) -> Condition:
@@ -31,17 +53,17 @@ def Dirichlet(group: str, value: Values = 0, component: Optional[int] = None) ->
     value      a formula in x, y, z, in time also t; for several components a tuple, with None for those that are free
     component  the one that the condition is on, if there are several, and value is not for all
     """
-    return Condition(0, group, value, None, component)
+    return _condition(0, group, value, None, component)
 
 
 def Neumann(group: str, value: Values, component: Optional[int] = None) -> Condition:
     """flux = value, where the flux is k du/dn, or a component of the traction."""
-    return Condition(1, group, value, None, component)
+    return _condition(1, group, value, None, component)
 
 
 def Robin(group: str, alpha: Number, value: Values = 0, component: Optional[int] = None) -> Condition:
     """flux + alpha u = value."""
-    return Condition(2, group, value, alpha, component)
+    return _condition(2, group, value, alpha, component)
 
 
 class Constraint(NamedTuple):
@@ -52,6 +74,9 @@ class Constraint(NamedTuple):
     value: Values
     component: Optional[int]
     origin: str
+
+    def __repr__(self) -> str:
+        return self.origin if self.value is None else "%s, %r)" % (self.origin[:-1], self.value)
 
 
 def Periodic(left: Optional[str] = None, right: Optional[str] = None) -> Constraint:
@@ -77,6 +102,7 @@ def PointValue(place: Place, value: Values, component: Optional[int] = None) -> 
 
     value  a formula; for several components a tuple, with None for those that are free
     """
+    check_text("the value of PointValue", value)
     return Constraint(_POINT, None, None, place, value, component, "PointValue(%r)" % (place,))
 
 
@@ -91,10 +117,13 @@ class PointLoad(NamedTuple):
     def origin(self) -> str:
         return "PointLoad(%r)" % (self.place,)
 
+    def __repr__(self) -> str:
+        return "PointLoad(%r, %r)" % (self.place, self.value)
+
 
 def _by_component(values: Values, component: Optional[int], components: int, where: str) -> list[tuple[int, Number]]:
     """The values that are given, with their components."""
-    listed = list(values) if isinstance(values, (list, tuple)) else [values]
+    listed: list[Any] = list(values) if isinstance(values, (list, tuple)) else [values]
     if component is None and len(listed) != components:
         raise UsageError("%s has %d value%s, and u has %d components: give a tuple with one for each, None for those that are "
                          "free, or component=" % (where, len(listed), "" if len(listed) == 1 else "s", components), "usage")
@@ -116,11 +145,22 @@ def condition_rows(conditions: Sequence[Condition], components: int) -> list[s.w
     return rows
 
 
+def check_groups(mesh: Any, listed: Sequence[Any]) -> None:
+    """Refuse groups that a mesh does not have; the message has the nearest name."""
+    for one in listed:
+        names = [one.group] if isinstance(one, Condition) else [one.place] if isinstance(one, PointLoad) else [
+            one.group, one.other, one.place]
+        for name in names:
+            if isinstance(name, str):
+                lib.weft_mesh_place(mesh._mesh, encode(name), byref(c_int()))
+
+
 def _at(place: Place, dimension: int, where: str) -> dict[str, Any]:
     """A group of points, or coordinates."""
     if isinstance(place, str):
         return {"group": encode(place)}
-    point = [float(x) for x in (place if isinstance(place, (list, tuple)) or hasattr(place, "__len__") else [place])]
+    listed: Any = place
+    point = [float(x) for x in (listed if isinstance(place, (list, tuple)) or hasattr(place, "__len__") else [listed])]
     if len(point) != dimension:
         raise UsageError("%s has %d coordinates, and the mesh has %d dimensions" % (where, len(point), dimension), "usage")
     return {"point": (c_double * 3)(*point)}

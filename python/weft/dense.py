@@ -6,7 +6,7 @@ from ctypes import byref, c_double
 from typing import Any, Optional
 
 from . import _structures as s
-from ._library import Handle, UsageError, lib
+from ._library import UsageError, lib
 from .device import Array, Device
 
 _GEMM = {"float32": 0, "float64": 1}  # of weft_gemm_type
@@ -32,11 +32,10 @@ def matmul(device: Device, a: Any, b: Any, out: Optional[Array] = None, transpos
     if name not in _GEMM:
         raise UsageError("products are of float32 or float64, not %s" % name, "usage")
     a, b = device.asarray(a, name), device.asarray(b, name)
-    if {len(a.shape), len(b.shape)} - {2, 3} or {a.dtype, b.dtype} != {name}:
+    if {len(a.shape), len(b.shape)} - {2, 3} or {a._type, b._type} != {name}:
         raise UsageError("products are of matrices or batches of them, of one type: got %s %r and %s %r"
                          % (a.dtype, a.shape, b.dtype, b.shape), "usage")
-    (m, k), (k_b, n) = (shape[::-1] if flip else shape
-                        for shape, flip in ((a.shape[-2:], transpose_a), (b.shape[-2:], transpose_b)))
+    (m, k), (k_b, n) = (shape[::-1] if flip else shape for shape, flip in ((a.shape[-2:], transpose_a), (b.shape[-2:], transpose_b)))
     counts = {x.shape[0] for x in (a, b) if len(x.shape) == 3}
     if k != k_b or len(counts) > 1:
         raise UsageError("the shapes %r and %r%s do not fit" % (a.shape, b.shape, " (transposed: %s)" % ", ".join(
@@ -46,7 +45,7 @@ def matmul(device: Device, a: Any, b: Any, out: Optional[Array] = None, transpos
     if out is None:
         out = device.zeros(shape, name)
         beta = 0.0
-    if out.shape != shape or out.dtype != name or out.device is not device:
+    if out.shape != shape or out._type != name or out.device is not device:
         raise UsageError("out is %s %r on %s, expected %s %r on %s"
                          % (out.dtype, out.shape, out.device.name, name, shape, device.name), "usage")
     # By columns C' = B' A', each the transpose of what the rows are.

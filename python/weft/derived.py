@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Union
 
 from . import _structures as s
+from ._check import refuse
 from ._library import Handle, UsageError, encode, lib
+from ._show import About, Pickled
 from .mesh import _view
 
 if TYPE_CHECKING:
@@ -28,8 +30,8 @@ class Extrema(NamedTuple):
     greatest_at: tuple[float, ...]
 
 
-@dataclass(eq=False)
-class Balance:
+@dataclass(eq=False, repr=False)
+class Balance(Pickled):
     """What flows into u, or the forces on it: sums over the dofs of a component, which add up to `sum`, 0 but for what the
     solver leaves: reactions + loads + exchange - equation - storage.
 
@@ -46,6 +48,12 @@ class Balance:
     equation: Value
     storage: Value
     sum: Value
+
+    def _about(self) -> About:
+        rows = [("reaction of " + name, value) for name, value in self.reactions.items()] + [
+            ("exchange of " + name, value) for name, value in self.exchange.items()] + [
+            (name, getattr(self, name)) for name in ("loads", "equation", "storage", "sum")]
+        return About(", ".join("%s %s" % (name, "%.6g" % value if isinstance(value, float) else value) for name, value in rows), rows)
 
 
 def by_component(values: Any, n: int) -> Value:
@@ -83,7 +91,14 @@ def evaluate(problem: Handle, context: Any, mesh: Any, points: Any) -> numpy.nda
     """u at points, [n] or [n, components]; NaN outside of the mesh."""
     import numpy
 
-    at = numpy.ascontiguousarray(points, dtype="float64").reshape(-1, mesh.dimension)
+    try:
+        at = numpy.ascontiguousarray(points, dtype="float64")
+    except (TypeError, ValueError):
+        raise refuse("points", points, "their coordinates, [n, %d]" % mesh.dimension) from None
+    if at.ndim not in (1, 2) or at.size % mesh.dimension or at.ndim == 2 and at.shape[1] != mesh.dimension:
+        raise UsageError("points have the shape %r, expected [n, %d]: the mesh has %d dimensions"
+                         % (at.shape, mesh.dimension, mesh.dimension), "usage")
+    at = at.reshape(-1, mesh.dimension)
     probes = Handle("probes", *context.uses, mesh._handle)
     lib.weft_probes_make(context.pointer, mesh._mesh, at.ctypes.data_as(POINTER(c_double)), len(at), byref(probes.pointer))
     out = numpy.empty((len(at), lib.weft_problem_components(problem.pointer)))
@@ -101,8 +116,7 @@ class Quantities:
                  text: str = "", group: Optional[str] = None) -> None:
         if projection not in _PROJECTIONS:
             raise UsageError("projection is %r, expected one of %s" % (projection, ", ".join(_PROJECTIONS)), "usage")
-        rows = [s.weft_derived_quantity(_FIELD, encode(name), None, encode(formula), encode(name))
-                for name, formula in defined.items()]
+        rows = [s.weft_derived_quantity(_FIELD, encode(name), None, encode(formula), encode(name)) for name, formula in defined.items()]
         if kind is not None:
             origin = b"integral" if kind == INTEGRAL else b"extrema"
             rows.append(s.weft_derived_quantity(kind, origin, encode(group), encode(text), origin))

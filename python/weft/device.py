@@ -3,51 +3,45 @@
 from __future__ import annotations
 
 import ctypes
-import itertools
-import weakref
+import numbers
 from ctypes import byref, c_void_p
 from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence, Union
 
 from . import _dlpack
 from . import _structures as s
-from ._library import Handle, UsageError, encode, lib
+from ._arithmetic import Arithmetic, real
+from ._check import check_type, refuse
+from ._library import Borrowed, Handle, UsageError, buffer_of, encode, lib
+from ._show import About, Shown
+from .progress import monitor_of
 
 if TYPE_CHECKING:
     import numpy
 
-LEVELS = ("error", "warning", "info", "debug")
+    NumpyArray = numpy.ndarray[Any, numpy.dtype[Any]]  # also where a method is called numpy
+
 _TYPES = {"float64": 8, "float32": 4, "int32": 4, "int64": 8, "uint32": 4}
 
 
-# The device of a message. The library's objects do not keep a device alive: its log may lead back to them.
-_with_log: Any = weakref.WeakValueDictionary()
-_numbers = itertools.count(1)
-
-
-@s.LOG
-def _pass_on(user: int, level: int, message: bytes, devices: Any = _with_log, levels: Any = LEVELS) -> None:
-    device = devices.get(user)
-    if device is not None:
-        device._log(levels[level], message.decode(errors="replace"))
-
-
-class Device:
+class Device(Shown):
     """A device: the host's processors, an NVIDIA GPU, or the null device, which checks and computes nothing.
 
     name  "auto", "host", "host:THREADS", "cuda", "cuda:NUMBER", "null", ...
-    log   called with a level ("error", "warning", "info" or "debug") and a message; None: silent
+    log   called with a level ("error", "warning", "info" or "debug") and a message; None: warnings are weft.WeftWarning, and other
+          messages go to logging.getLogger("weft")
     plan  "fused", or "unfused": one kernel for each call of a function
     """
 
-    def __init__(self, name: str = "auto", log: Optional[Callable[[str, str], None]] = None,
-                 plan: str = "fused") -> None:
+    types = tuple(_TYPES)  # of the elements of arrays
+
+    def __init__(self, name: str = "auto", log: Optional[Callable[[str, str], None]] = None, plan: str = "fused") -> None:
+        check_type("the name of a device", name, str, "\"auto\", \"host\", \"cuda\", ...")
         if plan not in ("fused", "unfused"):
             raise UsageError("plan is %r, expected 'fused' or 'unfused'" % plan, "usage")
         self._log = log
-        self._monitor = s.weft_monitor(cancelled=lib.monitor.cancelled)
-        if log is not None:
-            self._monitor.log, self._monitor.user = _pass_on, next(_numbers)
-            _with_log[self._monitor.user] = self
+        if log is not None and not callable(log):
+            raise UsageError("log is %r: expected a function of a level and a message" % (log,), "usage")
+        self._monitor = monitor_of(self) if log is not None else lib.monitor
         options = s.weft_device_options(monitor=ctypes.pointer(self._monitor))
         lib.weft_device_options_from_environment(byref(options))
         self._handle = Handle("device", self._monitor)
@@ -83,8 +77,12 @@ class Device:
         """Bytes of the device's memory in use by arrays of Weft."""
         return lib.weft_device_bytes(self._pointer)
 
-    def __repr__(self) -> str:
-        return "weft.Device(%r)" % self.name
+    def _about(self) -> About:
+        limits = self.limits
+        return About(repr(self.name), [
+            ("threads", limits.threads) if limits.threads else ("multiprocessors", limits.multiprocessors),
+            ("memory", "%.1f GB" % (limits.memory_bytes * 1e-9)), ("memory bandwidth", "%.0f GB/s" % (limits.bandwidth * 1e-9)),
+            ("used by arrays", "%.1f MB" % (self.bytes * 1e-6)), ("plans", ("fused", "unfused")[self._context.plan])])
 
     def add_functions(self, text: str, name: str = "functions") -> None:
         """Add elementary functions, in the text of a kernel file, for the scripts compiled afterwards."""
@@ -118,7 +116,10 @@ class Device:
 
     def zeros(self, shape: Union[int, Sequence[int]], dtype: Any = "float64") -> Array:
         """An array of zeros on the device."""
-        shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
+        sizes = (shape,) if not isinstance(shape, (tuple, list)) else tuple(shape)
+        if not all(isinstance(n, numbers.Integral) for n in sizes):
+            raise refuse("the shape", shape, "a whole number, or several")
+        shape = tuple(int(n) for n in sizes)
         name = _type_name(dtype)
         handle = Handle("memory", self._handle)
         lib.weft_memory_make(self._pointer, _bytes(shape, name), byref(handle.pointer))
@@ -132,16 +133,16 @@ class Device:
         CuPy, PyTorch or JAX. The result then shares their memory; arrays of JAX must not be written. Everything else is
         copied.
         """
-        if isinstance(values, Array) and values.device is self:
-            return values
         name = _type_name(dtype)
+        if isinstance(values, Array) and values.device is self and values._type == name:
+            return values
         import numpy
 
         view = self._gpu_view(values)
         if view is not None and view.name == name and view.is_contiguous() and view.address:
             return self._borrow(view.address, view.shape, name, (values, view.owner))
         values = self._read(view) if view is not None else self.to_numpy(values)
-        plain = numpy.ascontiguousarray(values, dtype=name)
+        plain = numpy.ascontiguousarray(real(values, "an array"), dtype=name)
         # Address 0 and arrays without elements cannot be borrowed.
         if not self.is_cuda and not self.limits.records_only and plain.size > 0 and plain.flags.aligned:
             if plain.flags.writeable or plain is not values:
@@ -156,25 +157,28 @@ class Device:
         if gpu is None or isinstance(values, Array):
             return None
         if not self.is_cuda or gpu != _ordinal(self.name):
-            raise UsageError("the array is on GPU %d and the device is %s; copy the array to the host first"
-                             % (gpu, self.name), "usage")
+            raise UsageError("the array is on GPU %d and the device is %s; copy the array to the host first" % (gpu, self.name), "usage")
         view = _dlpack.cuda_view(values)
         if view is None:
-            raise UsageError("arrays of this type on a GPU are not supported: %s" % getattr(values, "dtype", type(values)),
-                             "usage")
+            raise UsageError("arrays of this type on a GPU are not supported: %s" % getattr(values, "dtype", type(values)), "usage")
         return view
 
     def to_numpy(self, values: Any) -> numpy.ndarray:
         """The values as a numpy array, copied from a GPU where they are there."""
         import numpy
 
+        if callable(values) or isinstance(values, (str, bytes, dict, set)):
+            raise UsageError("%r is not an array of numbers" % (values,), "usage")
         view = self._gpu_view(values)
         if view is not None:
             return self._read(view)
         # numpy.from_dlpack gives arrays that must not be written, which asarray() would copy.
         if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
             return numpy.from_dlpack(values)
-        return numpy.asarray(values)
+        try:
+            return numpy.asarray(values)
+        except ValueError as error:  # lists of different lengths
+            raise UsageError("%s\nhint: give rows of one length" % error, "usage") from None
 
     def _read(self, view: _dlpack.View) -> numpy.ndarray:
         """Copy a view, with any strides, to the host."""
@@ -202,11 +206,12 @@ def _ordinal(name: str) -> int:
 
 
 def _type_name(dtype: Any) -> str:
-    name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None)
-    if name is None:
-        import numpy
+    import numpy
 
+    try:
         name = numpy.dtype(dtype).name
+    except TypeError:
+        name = str(dtype)
     if name not in _TYPES:
         raise UsageError("arrays of %s are not supported; expected %s" % (name, ", ".join(_TYPES)), "usage")
     return name
@@ -221,15 +226,15 @@ def _bytes(shape: Sequence[int], name: str) -> int:
     return n
 
 
-class Array:
+class Array(Arithmetic, Shown):
     """An array in the memory of a device, in C order.
 
     On the host, numpy() and numpy.asarray() are views of the same memory. Other packages take it without a copy
     through DLPack (`torch.from_dlpack(a)`, `cupy.from_dlpack(a)`), on a GPU also through __cuda_array_interface__.
     """
 
-    def __init__(self, device: Device, handle: Handle, shape: tuple[int, ...], dtype: str) -> None:
-        self.device, self.shape, self.dtype = device, shape, dtype
+    def __init__(self, device: Device, handle: Union[Handle, Borrowed], shape: tuple[int, ...], dtype: str) -> None:
+        self.device, self.shape, self._type = device, shape, dtype
         self._handle = handle
 
     @property
@@ -245,56 +250,86 @@ class Array:
 
     @property
     def nbytes(self) -> int:
-        return self.size * _TYPES[self.dtype]
+        return self.size * _TYPES[self._type]
 
-    def __len__(self) -> int:
-        return self.shape[0]
+    def _about(self) -> About:
+        import numpy
 
-    def __repr__(self) -> str:
-        return "weft.Array(%s, %s, on %r)" % (self.shape, self.dtype, self.device.name)
+        is_shown = self._is_view or self.size <= 1000 and not self.device.limits.records_only
+        values = numpy.array2string(self.numpy(), threshold=6, edgeitems=3, separator=", ") if is_shown else "..."
+        where = "%r, %s, on %r" % (self.shape, self._type, self.device.name)
+        return About("%s, %s" % (values, where), [("shape", self.shape), ("type", self._type), ("device", self.device.name),
+                                                  ("values", values)])
+
+    @property
+    def dtype(self) -> numpy.dtype[Any]:
+        """The type of the elements, as numpy has it."""
+        import numpy
+
+        return numpy.dtype(self._type)
+
+    @property
+    def _is_view(self) -> bool:
+        return bool(lib.weft_memory_host(self._pointer))
 
     def _address(self) -> int:
         return lib.weft_memory_address(self._pointer) or 0
 
-    def numpy(self) -> numpy.ndarray:
+    def numpy(self) -> NumpyArray:
         """On the host a view of the same memory, which keeps it alive; from a GPU a copy."""
         import numpy
 
         host = lib.weft_memory_host(self._pointer)
         if host and self.size > 0:
-            buffer = (ctypes.c_char * self.nbytes).from_address(host)
-            buffer._owner = self._handle.owner  # the view's base: the memory lives as long as the view
-            return numpy.frombuffer(buffer, dtype=self.dtype).reshape(self.shape)
-        values = numpy.empty(self.shape, dtype=self.dtype)
+            buffer = buffer_of(host, self.nbytes, self._handle.owner)  # the view's base: the memory lives as long as the view
+            return numpy.frombuffer(buffer, dtype=self._type).reshape(self.shape)
+        values = numpy.empty(self.shape, dtype=self._type)
         if self.size > 0:
             lib.weft_memory_read(self._pointer, 0, values.ctypes.data, self.nbytes)
         return values
 
-    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> numpy.ndarray:
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> NumpyArray:
         values = self.numpy()
-        return values if dtype is None or values.dtype == dtype else values.astype(dtype)
+        if copy is False and (not self._is_view or dtype not in (None, values.dtype)):
+            raise ValueError("an array of another type, or on a GPU, is not had without a copy")
+        return values.astype(dtype or values.dtype, copy=bool(copy) and self._is_view)
 
     def set(self, values: Any) -> None:
         """Copy values of the same shape, or one number, into the array."""
         import numpy
 
-        plain = numpy.ascontiguousarray(numpy.broadcast_to(self.device.to_numpy(values), self.shape), dtype=self.dtype)
+        given = real(self.device.to_numpy(values), "values")
+        try:
+            plain = numpy.ascontiguousarray(numpy.broadcast_to(given, self.shape), dtype=self._type)
+        except ValueError:
+            raise UsageError("values of the shape %r, expected %r or one number" % (given.shape, self.shape), "usage") from None
         if self.size > 0:
             lib.weft_memory_write(self._pointer, 0, plain.ctypes.data, self.nbytes)
 
     def copy(self) -> Array:
         """A copy on the same device."""
-        other = self.device.zeros(self.shape, self.dtype)
+        other = self.device.zeros(self.shape, self._type)
         lib.weft_memory_copy(other._pointer, self._pointer, self.nbytes)
         return other
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> Array:
+        return self.copy()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Pickled, an array is one of numpy: other processes have other devices."""
+        import numpy
+
+        return numpy.array, (self.numpy(),)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         if not self.device.is_cuda:
             raise AttributeError("__cuda_array_interface__: the array is not on a GPU")
         self.device.wait()
-        kind = "f" if self.dtype.startswith("float") else "u" if self.dtype.startswith("u") else "i"
-        return {"shape": self.shape, "typestr": "<%s%d" % (kind, _TYPES[self.dtype]),
+        kind = "f" if self._type.startswith("float") else "u" if self._type.startswith("u") else "i"
+        return {"shape": self.shape, "typestr": "<%s%d" % (kind, _TYPES[self._type]),
                 "data": (self._address(), False), "version": 3, "strides": None}
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -305,4 +340,4 @@ class Array:
             raise UsageError("the null device holds no data", "usage")
         self.device.wait()
         kind, number = self.__dlpack_device__()
-        return _dlpack.capsule(self._address(), self.shape, self.dtype, kind, number, self._handle.owner)
+        return _dlpack.capsule(self._address(), self.shape, self._type, kind, number, self._handle.owner)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from . import _structures as s
 from ._library import Handle, UsageError, encode, lib
+from ._show import About, Pickled, some
 from .report import NotConverged
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ _LENGTHS = ("mass", "component")
 _NEAR, _LARGEST = 1, 2  # of weft_eigen_which
 
 
-@dataclass(eq=False)
-class Eigenvalues:
+@dataclass(eq=False, repr=False)
+class Eigenvalues(Pickled):
     """Eigenvalues l of a(u, v) = l m(u, v), with their functions u.
 
     values          ascending
@@ -61,8 +62,18 @@ class Eigenvalues:
     def __len__(self) -> int:
         return len(self.values)
 
+    def _about(self) -> About:
+        rows = [(i + 1, "%.8g" % value, "%.1e" % self.errors[i], "%.1e" % self.residuals[i], self.multiplicities[i])
+                for i, value in enumerate(self.values)]
+        return About("%s, %d values%s, %d iterations of %s" % (
+            self.outcome, len(rows), " from %.6g to %.6g" % (self.values[0], self.values[-1]) if rows else "", self.iterations,
+            self.method), [("reason", self.reason), ("rigid modes", self.rigid_modes)],
+            [[("", "value", "error", "residual", "multiplicity"), *some(rows)]])
+
     def write(self, path: Any, statement: Optional[str] = None) -> None:
         """Write all eigenvectors as the steps of a series, .pvd or .vtkhdf, whose times are their numbers from 1."""
+        if not hasattr(self, "_handle"):
+            raise UsageError("eigenvalues that were pickled have no mesh to write: write them before", "usage")
         lib.weft_problem_write_eigenvectors(self._problem.pointer, self._handle.pointer, encode(os.path.abspath(path)),
                                             encode(statement), True)
 
@@ -77,8 +88,7 @@ def wanted(n: int, near: Optional[float], largest: bool, columns: int, normalise
                                 n_columns=columns, length=_LENGTHS.index(normalise))
 
 
-def find_eigenvalues(problem: Handle, options: s.weft_problem_options, which: s.weft_eigen_options,
-                     must_converge: bool) -> Eigenvalues:
+def find_eigenvalues(problem: Handle, options: s.weft_problem_options, which: s.weft_eigen_options, must_converge: bool) -> Eigenvalues:
     """The eigenvalues of a problem that was bound with a mass."""
     import numpy
 

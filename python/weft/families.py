@@ -17,7 +17,3 @@ def family_number(name: str) -> int:
 def family_name(number: int) -> str:
     name = lib.weft_family_about(number).contents.names[0].decode()
     return next((short for short, long in _SHORT.items() if long == name), name)
-
-
-def is_continuous(number: int) -> bool:
-    return bool(lib.weft_family_about(number).contents.is_continuous)

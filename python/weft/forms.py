@@ -8,7 +8,9 @@ from functools import partial
 from typing import Any, Iterable, Mapping, Optional
 
 from . import _structures as s
+from ._check import check_type
 from ._library import Handle, UsageError, encode, lib
+from ._show import About, Shown, named
 from .device import Device
 from .families import family_name
 from .script import _take_text
@@ -40,7 +42,7 @@ def _options(degrees: str) -> s.weft_ufl_options:
     return s.weft_ufl_options(degrees=number.value)
 
 
-class FormFile:
+class FormFile(Shown):
     """The forms of a UFL file, which weft.Form takes in the place of a script.
 
     source  a path that ends in .ufl (legacy UFL) or .py (UFL and Basix), or the text of such a file
@@ -52,6 +54,7 @@ class FormFile:
     """
 
     def __init__(self, source: Any, name: str = "forms.py", degrees: str = "2026.1") -> None:
+        check_type("the source of a FormFile", source, (str, os.PathLike), "the path of a form file, or its text")
         self._handle = Handle("ufl")
         options = _options(degrees)
         self.name, self._again = name, partial(FormFile, source, name, degrees)
@@ -77,6 +80,13 @@ class FormFile:
         lib.weft_ufl_read_shipped(encode(name), cell, degree, encode(" ".join(given)), byref(_options(degrees)),
                                   byref(self._handle.pointer))
         return self
+
+    def _about(self) -> About:
+        kinds = ("number", "vector", "matrix")
+        return About("%r, forms %s" % (self.name, named(self.forms)), [(name, kinds[min(n, 2)]) for name, n in self.forms.items()])
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self._again.func, self._again.args  # read again
 
     @property
     def forms(self) -> dict[str, int]:

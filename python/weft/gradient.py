@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ctypes import POINTER, byref, c_double, c_void_p, pointer
-from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Sequence, Union
 
 from . import _structures as s
 from ._library import Handle, UsageError, encode, lib
+from ._show import About, Pickled
 from .report import NotConverged
 
 if TYPE_CHECKING:
@@ -17,48 +18,39 @@ if TYPE_CHECKING:
 NORMS = ("L2", "l2")
 
 
-class Gradient:
+class Gradient(Pickled, Mapping[Optional[str], Any]):
     """J of a solution and its derivatives, by the adjoint problem (docs/gradients.md).
 
         gradient = problem.gradient("J", wrt=["k", "c"])
         gradient.value, gradient["k"], gradient["c"]
 
-    It is that of the solution when it was computed: problem.gradient() after another solve computes another one.
+    `adjoint` is the adjoint state, in the shape of the solution. The gradient is that of the solution when it was computed: problem.gradient() after another solve computes another one.
     """
 
-    def __init__(self, problem: Problem, handle: Handle, functional: str, controls: Sequence[Optional[str]],
-                 norm: str) -> None:
+    def __init__(self, problem: Problem, handle: Handle, functional: str, controls: Sequence[Optional[str]], norm: str) -> None:
         self.functional, self.norm = functional, norm
         self.value: float = lib.weft_gradient_value(handle.pointer)
         _check_adjoint(handle)
         n = problem.n_dofs
         adjoint = lib.weft_gradient_adjoint(handle.pointer)
-        self._problem, self._adjoint = problem, _copied(adjoint, n)
-        self._list = {control: _of(handle, control, norm) for control in controls}
-
-    @property
-    def adjoint(self) -> numpy.ndarray:
-        """The adjoint state, in the shape of the solution."""
-        return self._adjoint.reshape(self._problem.u.shape)
+        self.adjoint = _copied(adjoint, n).reshape(problem.u.shape)
+        self.derivatives = {control: _of(handle, control, norm) for control in controls}
 
     def __getitem__(self, control: Optional[str]) -> Any:
-        if control not in self._list:
-            raise KeyError("%r is not among the controls of this gradient: %s" % (control, ", ".join(map(repr, self._list))))
-        return self._list[control]
+        if control not in self.derivatives:
+            raise KeyError("%r is not among the controls of this gradient: %s" % (control, ", ".join(map(repr, self.derivatives))))
+        return self.derivatives[control]
 
     def __iter__(self) -> Iterator[Optional[str]]:
-        return iter(self._list)
+        return iter(self.derivatives)
 
     def __len__(self) -> int:
-        return len(self._list)
+        return len(self.derivatives)
 
-    def keys(self) -> list[Optional[str]]:
-        """The controls."""
-        return list(self._list)
-
-    def __repr__(self) -> str:
-        return "weft.Gradient(%s = %.6g%s)" % (self.functional, self.value, "".join(
-            ", d/d%s %s" % (name, "float" if isinstance(value, float) else value.shape) for name, value in self._list.items()))
+    def _about(self) -> About:
+        rows = [("d/d%s" % name, value if isinstance(value, float) else value.shape) for name, value in self.derivatives.items()]
+        return About("%s = %.6g%s" % (self.functional, self.value, "".join(
+            ", %s %s" % (name, "float" if isinstance(value, float) else value) for name, value in rows)), [("norm", self.norm), *rows])
 
 
 def _check(what: str, outcome: int) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from ctypes import POINTER, byref, c_double, c_int, c_int32, c_int64, c_void_p
 from typing import TYPE_CHECKING, Any, Mapping, Optional
 
 from . import _structures as s
-from ._library import Handle, InputError, UsageError, encode, free, lib
+from ._check import check_counts, check_names, check_numbers, check_type, with_names
+from ._library import Handle, InputError, UsageError, buffer_of, encode, free, lib
+from ._show import About, Shown, named
+from .plot import draw
 
 if TYPE_CHECKING:
     import numpy
@@ -24,15 +28,13 @@ def _view(pointer: Any, shape: tuple[int, ...], dtype: str, owner: Any) -> numpy
         n *= size
     if n == 0 or not pointer:
         return numpy.empty(shape, dtype)
-    buffer = (ctypes.c_char * (n * numpy.dtype(dtype).itemsize)).from_address(
-        ctypes.cast(pointer, c_void_p).value)
-    buffer._owner = owner
+    buffer = buffer_of(ctypes.cast(pointer, c_void_p).value or 0, n * numpy.dtype(dtype).itemsize, owner)
     values = numpy.frombuffer(buffer, dtype=dtype).reshape(shape)
     values.flags.writeable = False
     return values
 
 
-class Mesh:
+class Mesh(Shown):
     """A mesh of intervals, triangles, quadrilaterals, tetrahedra or hexahedra, with named groups of facets, cells and points.
 
     name    a file (.vtkhdf; through Gmsh .geo, .msh, .unv, ...), "square:N", "cube:N", "interval:N", "quads:N" or "hexes:N"
@@ -44,16 +46,36 @@ class Mesh:
     trust_geo  accept a .geo file that runs programs or writes files
     """
 
+    _again: Optional[tuple[Any, ...]] = None  # arguments of the one that was made by its name
+
+    @with_names
     def __init__(self, name: str, size: Optional[float] = None, refine: int = 0, order: bool = False,
                  device: Optional[Device] = None, memory: float = 0, seconds: float = 0, trust_geo: bool = False) -> None:
+        check_type("the name of a mesh", name, (str, os.PathLike), "a file, or square:N, cube:N, interval:N, quads:N or hexes:N")
+        check_counts(refine=refine)
+        check_numbers(size=0 if size is None else size, memory=memory, seconds=seconds)
         mesh = POINTER(s.weft_mesh)()
         options = s.weft_mesh_options(cell_size=size or 0, memory=memory, seconds=seconds, trust_geo=trust_geo,
                                       device=device._pointer if device else None)
         lib.weft_mesh_read_with(encode(str(name)), byref(options), byref(lib.monitor), byref(mesh))
         self._start(mesh, refine, order, device)
+        self._again = (str(name), size, refine, order, None, memory, seconds, trust_geo)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """By its name, from which another process makes it again; of arrays by these."""
+        if self._again:
+            return _made_again, (self._again, self.n_nodes, self.n_cells)
+        mesh, d = self._mesh.contents, self.dimension
+        if self._hierarchy or mesh.curve or mesh.part or self.cells.shape[1] != d + 1 or d == 1:
+            return super().__reduce_ex__(protocol)
+        of: dict[int, dict[str, Any]] = {d: {}, d - 1: {}, 0: {}}
+        for name, dimension in self.groups.items():
+            of[dimension][name] = (self.cell_group(name) if dimension == d else self.nodes(name) if dimension == 0 else self.facets(name))
+        return Mesh.from_arrays, (self.points, self.cells, of[d - 1], of[d], of[0])
 
     def _start(self, mesh: Any, refine: int, order: bool, device: Optional[Device]) -> None:
         self._mesh, self._hierarchy = mesh, None
+        self._again = None
         self._handle = Handle("mesh", value=mesh)
         pointer = device._pointer if device else None
         if refine > 0:
@@ -102,37 +124,28 @@ class Mesh:
         if d == 2 and points.shape[1] == 3 and not points[:, 2].any():
             points = points[:, :2]
         if points.shape[1] != d:
-            raise InputError("cells of %d nodes need points of %d coordinates, these have %d"
-                             % (d + 1, d, points.shape[1]), "input")
-        groups, facets, members, places = [], [], [], []
-        n_facets = n_members = n_places = 0
-        for name, nodes in (facet_groups or {}).items():
-            nodes = numpy.asarray(nodes).reshape(-1, d)
-            groups.append(s.weft_group(encode(name), d - 1, first_facet=n_facets, n_facets=len(nodes)))
-            facets.append(nodes)
-            n_facets += len(nodes)
-        for name, numbers in (cell_groups or {}).items():
-            numbers = numpy.asarray(numbers).reshape(-1)
-            if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(cells):
-                raise InputError("group %s has a cell out of range: there are %d" % (name, len(cells)), "input")
-            groups.append(s.weft_group(encode(name), d, first_cell=n_members, n_cells=len(numbers)))
-            members.append(numbers)
-            n_members += len(numbers)
-        for name, nodes in (point_groups or {}).items():
-            nodes = numpy.asarray(nodes).reshape(-1)
-            groups.append(s.weft_group(encode(name), 0, first_point=n_places, n_points=len(nodes)))
-            places.append(nodes)
-            n_places += len(nodes)
-        for name in [*(facet_groups or {}), *(cell_groups or {}), *(point_groups or {})]:
-            if len(encode(name) or b"") > 255:
-                raise InputError("the name of a group is longer than 255 bytes: %s..." % name[:40], "input")
+            raise InputError("cells of %d nodes need points of %d coordinates, these have %d" % (d + 1, d, points.shape[1]), "input")
+        groups, lists = [], {}
+        for what, dimension, given in (("facet", d - 1, facet_groups), ("cell", d, cell_groups), ("point", 0, point_groups)):
+            lists[what] = [numpy.zeros((0, d) if what == "facet" else 0, "int32")]
+            for name, numbers in (given or {}).items():
+                if len(encode(name) or b"") > 255:
+                    raise InputError("the name of a group is longer than 255 bytes: %s..." % name[:40], "input")
+                numbers = numpy.asarray(numbers).reshape((-1, d) if what == "facet" else -1)
+                if what == "cell" and len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(cells):
+                    raise InputError("group %s has a cell out of range: there are %d" % (name, len(cells)), "input")
+                group = s.weft_group(encode(name), dimension)
+                setattr(group, "first_" + what, sum(map(len, lists[what])))
+                setattr(group, "n_%ss" % what, len(numbers))
+                groups.append(group)
+                lists[what].append(numbers)
+        joined = {what: numpy.concatenate(list_) for what, list_ in lists.items()}
         data = s.weft_mesh_data(
             dimension=d, n_nodes=len(points), n_cells=len(cells), x=_give(points, "float64"),
             cells=_give(cells, "int32"), n_groups=len(groups),
-            groups=_give_bytes(b"".join(bytes(group) for group in groups)), n_group_facets=n_facets,
-            group_facet_nodes=_give(numpy.concatenate(facets) if facets else (), "int32"),
-            n_group_cells=n_members, group_cells=_give(numpy.concatenate(members) if members else (), "int32"),
-            points=s.weft_point_lists(n_nodes=n_places, nodes=_give(numpy.concatenate(places) if places else (), "int32")))
+            groups=_give_bytes(b"".join(bytes(group) for group in groups)), n_group_facets=len(joined["facet"]),
+            group_facet_nodes=_give(joined["facet"], "int32"), n_group_cells=len(joined["cell"]), group_cells=_give(joined["cell"], "int32"),
+            points=s.weft_point_lists(n_nodes=len(joined["point"]), nodes=_give(joined["point"], "int32")))
         mesh = POINTER(s.weft_mesh)()
         lib.weft_mesh_make(byref(data), b"arrays", None, byref(mesh))
         made = cls.__new__(cls)
@@ -147,8 +160,7 @@ class Mesh:
         blocks = {"triangle": 2, "tetra": 3}
         found = {blocks[block.type] for block in mesh.cells if block.type in blocks}
         if not found:
-            raise InputError("no triangles or tetrahedra, but %s"
-                             % ", ".join(sorted({block.type for block in mesh.cells})), "input")
+            raise InputError("no triangles or tetrahedra, but %s" % ", ".join(sorted({block.type for block in mesh.cells})), "input")
         d = max(found)
         facet_type = "line" if d == 2 else "triangle"
         cells = [block.data for block in mesh.cells if blocks.get(block.type) == d]
@@ -188,7 +200,7 @@ class Mesh:
         d = topology.dim
         topology.create_connectivity(d, 0)
         n_cells = len(topology.connectivity(d, 0).array) // (d + 1)
-        cells = numpy.asarray(getattr(geometry.dofmap, "array", geometry.dofmap)).reshape(-1)
+        cells: Any = numpy.asarray(getattr(geometry.dofmap, "array", geometry.dofmap)).reshape(-1)
         if len(cells) != n_cells * (d + 1) or d not in (2, 3):
             raise InputError("expected straight triangles or tetrahedra", "input")
         cells = cells.reshape(-1, d + 1)
@@ -227,8 +239,9 @@ class Mesh:
 
     @property
     def cells(self) -> numpy.ndarray:
-        """[cells, d + 1] nodes, a read-only view."""
-        return _view(self._mesh.contents.cells, (self.n_cells, self.dimension + 1), "int32", self._handle.owner)
+        """[cells, vertices] nodes, a read-only view: of simplices d + 1 vertices, of quadrilaterals and hexahedra 2^d, x fastest."""
+        n = lib.weft_mesh_cell_vertices(self._mesh)
+        return _view(self._mesh.contents.cells, (self.n_cells, n), "int32", self._handle.owner)
 
     @property
     def groups(self) -> dict[str, int]:
@@ -264,8 +277,9 @@ class Mesh:
         return self._group(group, lib.weft_mesh_group_nodes, 1, lib.weft_mesh_place)
 
     def facets(self, group: str = "boundary") -> numpy.ndarray:
-        """[facets, d] nodes of a group of facets."""
-        return self._group(group, lib.weft_mesh_group_facets, self.dimension, lib.weft_mesh_group)
+        """[facets, vertices] nodes of a group of facets."""
+        width = lib.weft_mesh_facet_vertices(self._mesh)
+        return self._group(group, lib.weft_mesh_group_facets, width, lib.weft_mesh_group).reshape(-1, width)
 
     def write(self, path: str, fields: Optional[Mapping[str, Any]] = None) -> None:
         """Write the mesh, and fields over its nodes or cells, for ParaView.
@@ -275,6 +289,8 @@ class Mesh:
         """
         import numpy
 
+        check_type("the path", path, (str, os.PathLike), "a name that ends in .vtkhdf or .vtu")
+        check_names("fields", {} if fields is None else fields, "name -> array")
         kept, rows = [], []
         for name, values in (fields or {}).items():
             plain = numpy.ascontiguousarray(values, dtype="float64")
@@ -287,9 +303,34 @@ class Mesh:
                                      plain.ctypes.data_as(POINTER(c_double))))
         lib.weft_result_write(encode(str(path)), self._mesh, (s.weft_field * max(len(rows), 1))(*rows), len(rows))
 
-    def __repr__(self) -> str:
-        return "weft.Mesh(%dD, %d nodes, %d cells, groups %s)" % (
-            self.dimension, self.n_nodes, self.n_cells, ", ".join(self.groups) or "none")
+    def plot(self, fields: Optional[Mapping[str, Any]] = None, name: Optional[str] = None, path: Any = None, warp: float = 0,
+             edges: bool = True, component: Optional[int] = None, **options: Any) -> Any:
+        """Show the mesh, and fields over its nodes or cells, by pyvista (pip install weft[plot]): of a name, else u or the first one.
+
+        path       None: returns a pyvista.Plotter, for show(); else a picture is written there off-screen, .png
+        warp       by so much times the field: displacements, or a surface over a plane
+        component  of a vector; None: its length
+        options    of pyvista.Plotter.add_mesh
+        """
+        return draw(lambda to: self.write(to, fields), name, path, self.dimension, warp, edges, component, **options)
+
+    def _about(self) -> About:
+        mesh, d = self._mesh.contents, self.dimension
+        groups = [mesh.groups[i] for i in range(mesh.n_groups)]
+        of = {0: "points", d - 1: "facets", d: "cells"}
+        rows = [(one.name.decode(errors="replace"), of[one.dimension],
+                 one.n_cells if one.dimension == d else one.n_points if of[one.dimension] == "points" else one.n_facets) for one in groups]
+        box = self.points.min(axis=0), self.points.max(axis=0)
+        return About("%dD, %d nodes, %d cells, groups %s" % (d, self.n_nodes, self.n_cells, named(row[0] for row in rows)),
+                     [("from", ", ".join("%.4g" % x for x in box[0])), ("to", ", ".join("%.4g" % x for x in box[1]))],
+                     [[("group", "of", "number"), *rows[:50]]] if rows else [])
+
+
+def _made_again(how: tuple[Any, ...], *size: int) -> Mesh:
+    made = Mesh(*how)
+    if (made.n_nodes, made.n_cells) != size:
+        raise InputError("mesh %s is not the one that was pickled, with %d nodes and %d cells" % (how[0], *size), "input")
+    return made
 
 
 def _give_bytes(data: bytes) -> Any:

@@ -6,12 +6,13 @@ from ctypes import c_void_p
 from typing import Any, Optional, Sequence
 
 from ._library import UsageError, lib
+from ._show import About, Shown
 from .conditions import Neumann
 from .device import Array
-from .operator import Conditions, Space, _numpy_empty
+from .operator import Conditions, Space
 
 
-class MixedSpace:
+class MixedSpace(Shown):
     """The product of spaces over one mesh, such as velocity and pressure. Vectors have the dofs of the first space, then those
     of the second, and so on.
 
@@ -30,6 +31,10 @@ class MixedSpace:
         self._handle, self._context = spaces[0]._handle, spaces[0]._context
         self._handles = [part._handle for part in spaces]
         self._pointers = (c_void_p * len(spaces))(*[part._handle.pointer for part in spaces])
+
+    def _about(self) -> About:
+        return About("%d spaces, %d dofs" % (len(self.spaces), self.n_dofs), [("mesh", self.mesh), *[
+            ("space %d" % i, one) for i, one in enumerate(self.spaces)]])
 
     @property
     def n_dofs(self) -> int:
@@ -52,22 +57,22 @@ class MixedSpace:
         values = u.numpy() if isinstance(u, Array) else u
         if values.shape != self.shape:
             raise UsageError("the function has the shape %r, expected %r" % (values.shape, self.shape), "usage")
-        return [values[first:first + part.n_dofs].reshape(part.shape)
-                for first, part in zip(self.first_dofs, self.spaces)]
+        return [values[first:first + part.n_dofs].reshape(part.shape) for first, part in zip(self.first_dofs, self.spaces)]
 
     def join(self, parts: Sequence[Any]) -> Array:
         """The function with these parts, arrays in the shapes of split."""
         if len(parts) != len(self.spaces):
             raise UsageError("%d parts are given, expected %d" % (len(parts), len(self.spaces)), "usage")
-        values = _numpy_empty(self.n_dofs)
+        out = self.zeros()
+        values = out.numpy()
         for part, piece in zip(self.split(values), parts):
             part[...] = piece.numpy() if isinstance(piece, Array) else piece
-        out = self.zeros()
-        out.set(values)
+        if not out._is_view:
+            out.set(values)
         return out
 
 
-class MixedConditions:
+class MixedConditions(Shown):
     """Conditions of the parts of a mixed space, and natural ones elsewhere.
 
     parts  for each space a list of weft.Dirichlet, weft.Neumann and weft.Robin, or None
@@ -87,6 +92,10 @@ class MixedConditions:
             lib.weft_bc_join(self.parts[0]._handle.pointer, part._handle.pointer)
         self.constrained = numpy.concatenate([first + part.constrained for first, part in
                                               zip(space.first_dofs, self.parts)]).astype("int32")
+
+    def _about(self) -> About:
+        return About("%d of %d dofs constrained" % (len(self.constrained), self.space.n_dofs),
+                     [("space %d" % i, one) for i, one in enumerate(self.parts)])
 
     def guess(self) -> Array:
         return self.space.join([part.guess() for part in self.parts])

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import ctypes
 from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_int32, c_int64, c_void_p
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence, Union
 
 from . import _structures as s
-from ._library import Borrowed, Handle, InputError, UsageError, encode, free, lib
-from .conditions import Condition, Neumann, Number, condition_rows
+from ._check import check_counts, check_list, check_names, check_numbers, check_size, check_type, refuse, with_names
+from ._library import Borrowed, Handle, InputError, UnsupportedError, UsageError, encode, free, lib
+from ._show import About, Shown, html_of, text_of
+from .conditions import Condition, Number, check_groups, check_text, condition_rows
 from .device import Array, Device
 from .families import family_name, family_number
 from .forms import FormFile, components
 from .mesh import Mesh, _view
 from .options import method_number, preconditioner_number, step_scheme_number
-from .report import NotConverged, history_of, method_name
+from .report import NotConverged, convergence, history_of, method_name
 from .script import Script, _count, _expressions, _interleave, _parameters, _text_of, kinds
 
 if TYPE_CHECKING:
     import numpy
 
+    from .mixed import MixedConditions, MixedSpace
 
 
 class _Context:
@@ -53,15 +55,19 @@ class _Context:
         return byref(self._context) if self.handle.pointer else None
 
 
-class Space:
+class Space(Shown):
     """Functions of a mesh, with a number of components at each node. Formulas may differ by group: "1; @steel=50".
 
     degree  of the polynomials in each cell; forms are written for one degree, the shipped ones for 1
     family  "lagrange", continuous, or "discontinuous", or UFL's name of another one
     """
 
+    @with_names
     def __init__(self, mesh: Mesh, device: Optional[Device] = None, components: int = 1, degree: int = 1,
                  family: str = "lagrange") -> None:
+        check_type("mesh", mesh, Mesh, "a weft.Mesh")
+        check_type("device", device, (Device, type(None)), "a weft.Device")
+        check_counts(components=components, degree=degree)
         self._family = family_number(family)
         self.mesh, self.device, self.components = mesh, device or Device(), components
         self.degree, self.family = degree, family_name(self._family)
@@ -81,6 +87,11 @@ class Space:
         space._family, space.family = family, family_name(family)
         return space
 
+    def _about(self) -> About:
+        return About("%s of degree %d%s, %d dofs" % (self.family, self.degree, ", %d components" % self.components
+                                                     if self.components > 1 else "", self.n_dofs),
+                     [("mesh", self.mesh), ("device", self.device.name)])
+
     @property
     def n_dofs(self) -> int:
         return lib.weft_space_dofs(self._handle.pointer)
@@ -95,22 +106,31 @@ class Space:
     def points(self) -> Any:
         """The coordinates of the nodes, [nodes, dimension], as a numpy array."""
         shape = (lib.weft_space_nodes(self._handle.pointer), self.mesh.dimension)
-        return Array(self.device, Borrowed(lib.weft_space_coordinates(self._handle.pointer), self._handle), shape,
-                     "float64").numpy()
+        return Array(self.device, Borrowed(lib.weft_space_coordinates(self._handle.pointer), self._handle), shape, "float64").numpy()
 
     def zeros(self) -> Array:
         return self.device.zeros(self.shape)
 
+    def plot(self, u: Any, **options: Any) -> Any:
+        """Show a function of the space at the vertices of the cells; the arguments are those of Mesh.plot."""
+        n, points = self.mesh.n_nodes, self.points
+        if len(points) < n or (points[:n] != self.mesh.points).any():
+            raise UnsupportedError("plot() of a Space is for continuous functions with values at the vertices, and this is %r: solve by "
+                                   "weft.Problem, whose plot() shows every element" % self, "unsupported")
+        values = self.device.to_numpy(u)
+        check_size("u", values, self.n_dofs, "the dofs of the space")
+        return self.mesh.plot({"u": values.reshape(self.shape)[:n]}, **options)
+
     def interpolate(self, formula: Number) -> Array:
         """The values of a formula in x, y, z at the nodes."""
+        check_text("the formula", formula)
         memory = self.device.zeros(lib.weft_space_nodes(self._handle.pointer))
         if self.device.limits.records_only:
             return memory
-        host = lib.weft_memory_host(memory._pointer)
-        values = None if host else _numpy_empty(memory.shape)
+        values = memory.numpy()  # on the host its own memory
         lib.weft_space_evaluate(self._context.pointer, self._handle.pointer, encode(str(formula)), b"formula",
-                                memory._pointer, host or values.ctypes.data)
-        if not host:
+                                memory._pointer, values.ctypes.data)
+        if not memory._is_view:
             memory.set(values)
         return memory
 
@@ -122,12 +142,6 @@ class Space:
         return squares[0] ** 0.5, squares[1] ** 0.5
 
 
-def _numpy_empty(shape: Any) -> Any:
-    import numpy
-
-    return numpy.empty(shape)
-
-
 def _interleaved(parts: Sequence[Any]) -> Any:
     import numpy
 
@@ -137,7 +151,7 @@ def _interleaved(parts: Sequence[Any]) -> Any:
 class _Piece:
     """A script over cells or facets with what is bound to it, as a weft_form."""
 
-    def __init__(self, space: Space, name: str, text: str, dofs: Any, inputs: Mapping[str, Any],
+    def __init__(self, space: Any, name: str, text: str, dofs: Any, inputs: Mapping[str, Any],
                  expressions: Optional[Mapping[str, Any]], numbers: Mapping[str, int], action: Optional[str],
                  connectivities: Sequence[tuple[bytes, Any]] = (), adds_couplings: bool = False,
                  points: Any = None) -> None:
@@ -167,7 +181,7 @@ class _Dofs:
         lib.weft_entity_dofs_make(pointers, len(spaces), flat, kind, group, byref(self.value))
 
 
-class Form:
+class Form(Shown):
     """A script that computes the local matrices K of the cells of a space.
 
     script       text, a path that ends in .weft, the name of a shipped script such as "poisson.weft", or a FormFile
@@ -179,19 +193,24 @@ class Form:
     measures     of a FormFile: "ds(2)" -> name of a group; by default that with this number
     """
 
-    def __init__(self, space: Space, script: Any, inputs: Optional[Mapping[str, Any]] = None,
+    def __init__(self, space: Union[Space, MixedSpace], script: Any, inputs: Optional[Mapping[str, Any]] = None,
                  expressions: Optional[Mapping[str, Any]] = None, parameters: Optional[Mapping[str, int]] = None,
                  action: Optional[str] = None, measures: Optional[Mapping[str, str]] = None) -> None:
-        self.space, self._context = space, space._context
+        if not isinstance(space, Space) and not hasattr(space, "spaces"):
+            raise refuse("space", space, "a weft.Space or a weft.MixedSpace")
+        check_names("inputs", {} if inputs is None else inputs, "name -> number or array")
+        self.space: Any = space
+        self._context = space._context
         self._file_handles: list[Handle] = []
         if space.mesh._mesh.contents.curve and (not isinstance(script, FormFile) or script._is_straight()):
             raise InputError("the form is for straight cells, and those of the mesh are curved: write it on a Mesh whose "
                              "coordinate element has degree 2, or give a mesh of straight cells", "input")
         if isinstance(script, FormFile):
+            self.name = script.name
             self._pieces = self._of_file(script, inputs or {}, expressions, parameters or {}, measures or {})
             return
-        name, text = _text_of(script)
-        bound = {"x": Borrowed(lib.weft_space_coordinates(space._handle.pointer), space._handle)}
+        self.name, text = name, text = _text_of(script)
+        bound: dict[str, Any] = {"x": Borrowed(lib.weft_space_coordinates(space._handle.pointer), space._handle)}
         # Names that the script does not declare are refused by the compiler; d is bound where it is declared.
         numbers = dict(parameters or {})
         if "d" not in numbers and kinds(name, text).get("d") == "parameter":
@@ -201,8 +220,13 @@ class Form:
             names = Script(space.device, text + "\nreturn K;\n", expressions, numbers).names
             for key, value in inputs.items():
                 bound[key] = self._list(names.get(key), value)._handle
-        self._pieces = [_Piece(space, name, text, lib.weft_space_cells(space._handle.pointer), bound, expressions,
+        self._pieces = [_Piece(self.space, name, text, lib.weft_space_cells(space._handle.pointer), bound, expressions,
                                numbers, action, points=lib.weft_space_data_points(space._handle.pointer))]
+
+    def _about(self) -> About:
+        return About("%s on %r" % (self.name, self.space), [((piece.texts[0] or b"").decode(), "%s, inputs %s" % (" and ".join(
+            what for what, has in (("matrix", piece.has_matrix), ("vector", piece.has_vector)) if has), ", ".join(piece.inputs)))
+            for piece in self._pieces])
 
     def _of_file(self, file: FormFile, inputs: Mapping[str, Any], expressions: Optional[Mapping[str, Any]],
                  parameters: Mapping[str, int], measures: Mapping[str, str]) -> list[_Piece]:
@@ -225,11 +249,11 @@ class Form:
             text = part.script.decode()
             result = "K" if part.has_matrix else "r" if problem.nonlinear else "b"
             names = Script(space.device, text + "\nreturn %s;\n" % result, expressions, parameters, library=library).names
-            dofs = [_Dofs(handles, problem.sets[i].flat, part.domain, group)
+            dofs: list[Any] = [_Dofs(handles, problem.sets[i].flat, part.domain, group)
                     if "connectivity %s :" % problem.sets[i].connectivity.decode() in text else None
                     for i, handles in enumerate(spaces)]
             x = spaces[problem.geometry][0]
-            bound = {"x": Borrowed(lib.weft_space_coordinates(x.pointer), x)}
+            bound: dict[str, Any] = {"x": Borrowed(lib.weft_space_coordinates(x.pointer), x)}
             for key in set(inputs) & set(names):
                 bound[key] = self._list(names[key], inputs[key])._handle
             for one in problem.values[:problem.n_values]:
@@ -238,8 +262,7 @@ class Form:
                 if name in names and name not in bound:
                     bound[name] = self._of_formula(names[name], one, problem, spaces)._handle
             used |= set(bound)
-            others = [(problem.sets[i].connectivity, dofs[i].value.connectivity)
-                      for i in range(1, problem.n_sets) if dofs[i]]
+            others = [(problem.sets[i].connectivity, dofs[i].value.connectivity) for i in range(1, problem.n_sets) if dofs[i]]
             adds = part.domain == 2 or (part.domain == 0 and part.id >= 0)
             piece = _Piece(space, file.name, text, dofs[0].value.connectivity, bound, expressions, parameters,
                            "Kv" if part.has_action else None, others, adds)
@@ -256,10 +279,6 @@ class Form:
         for piece in self._pieces:
             uses += [piece.form, piece.texts, *piece.inputs.values(), *[one.handle for one in piece.dofs if one]]
         return uses
-
-    @property
-    def _form(self) -> s.weft_form:
-        return next(piece.form for piece in self._pieces if piece.has_matrix)
 
     @property
     def _matrix_forms(self) -> list[s.weft_form]:
@@ -290,7 +309,7 @@ class Form:
         pieces = [piece for piece in self._pieces if piece.has_vector]
         if not pieces:
             raise UsageError("the forms have no linear form L, so they have no vector", "usage")
-        total = 0
+        total: Any = 0
         for piece in pieces:
             memories = (c_void_p * 1)(out._pointer)
             outputs = s.weft_form_outputs(names=names, memories=memories, n=1)
@@ -311,20 +330,25 @@ class Form:
         return most
 
 
-class Conditions:
+class Conditions(Shown):
     """Boundary conditions of a space. Without any, u = 0 on the whole boundary.
 
     place  of weft.MixedConditions: the first of the space's dofs among all, and their number
     """
 
     def __init__(self, space: Space, conditions: Sequence[Condition] = (), place: Optional[tuple[int, int]] = None) -> None:
-        self.space = space
+        check_type("space", space, Space, "a weft.Space")
+        self.space, self._given = space, check_list("conditions", conditions, Condition, "weft.Dirichlet, weft.Neumann and weft.Robin")
+        check_groups(space.mesh, self._given)
         where = byref(s.weft_bc_place(*place)) if place else None
         rows = condition_rows(conditions, space.components)
         self._rows = (s.weft_condition * max(len(rows), 1))(*rows)
         self._handle = Handle("bc", space._handle, self._rows)
-        lib.weft_bc_make_in(space._context.pointer, space._handle.pointer, where, self._rows, len(rows),
-                            byref(self._handle.pointer))
+        lib.weft_bc_make_in(space._context.pointer, space._handle.pointer, where, self._rows, len(rows), byref(self._handle.pointer))
+
+    def _about(self) -> About:
+        return About("%d of %d dofs constrained" % (len(self.constrained), self.space.n_dofs),
+                     [(repr(i + 1), one) for i, one in enumerate(self._given)] or [("boundary", "u = 0")])
 
     @property
     def constrained(self) -> numpy.ndarray:
@@ -341,11 +365,11 @@ class Conditions:
 
     def guess(self) -> Array:
         """A vector with the Dirichlet values, and 0 elsewhere."""
-        values = _numpy_empty(self.space.n_dofs)
-        values[:] = 0
-        lib.weft_bc_set(self._handle.pointer, 1, values.ctypes.data)
         u = self.space.zeros()
-        u.set(values.reshape(u.shape))
+        values = u.numpy()
+        lib.weft_bc_set(self._handle.pointer, 1, values.ctypes.data)
+        if not u._is_view:
+            u.set(values)
         return u
 
     def load(self, source: Optional[Number] = None, degree: int = 4) -> Array:
@@ -353,13 +377,10 @@ class Conditions:
         return self._add_load(self.space.zeros(), source, degree)
 
     def _add_load(self, b: Array, source: Optional[Number], degree: int) -> Array:
-        host = lib.weft_memory_host(b._pointer)
-        values = None if host else _numpy_empty(b.shape)
-        if values is not None:
-            values[...] = 0
+        values = b.numpy()  # on the host its own memory
         lib.weft_bc_load_make(self._handle.pointer, encode(str(source)) if source is not None else None, b"source",
-                              degree, b._pointer, host or values.ctypes.data)
-        if not host and not self.space.device.limits.records_only:
+                              degree, b._pointer, values.ctypes.data)
+        if not b._is_view and not self.space.device.limits.records_only:
             b.set(values)
         return b
 
@@ -376,20 +397,44 @@ class Solution(NamedTuple):
     history: numpy.ndarray
     method: str
     reason: str
+    space: Any = None
+
+    def plot(self, **options: Any) -> Any:
+        """Show x: see Space.plot."""
+        if not isinstance(self.space, Space):
+            raise UsageError("plot() shows a function of one Space: of a mixed one plot the parts, W.spaces[0].plot(W.split(x)[0])", "usage")
+        return self.space.plot(self.x, **options)
+
+    def _about(self) -> About:
+        return About("%s after %d iterations of %s, residual %.2e, x of %r" % (
+            self.outcome, self.iterations, self.method, self.residual, self.x.shape), [("reason", self.reason or "as requested")],
+            convergence(self.history))
+
+    def __repr__(self) -> str:
+        return text_of(self)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
+    def __reduce__(self) -> Any:
+        return Solution, tuple(self)[:-1]  # without the space
 
 
-class Operator:
+class Operator(Shown):
     """The linear map of a form, with the Robin terms of conditions, in one of the formats.
 
     assembly  "lma", "lma-gather", "csr", "matrix-free" or "edge"
     """
 
-    def __init__(self, form: Form, conditions: Optional[Conditions] = None, assembly: str = "csr") -> None:
+    def __init__(self, form: Form, conditions: Union[Conditions, MixedConditions, None] = None, assembly: str = "csr") -> None:
+        check_type("form", form, Form, "a weft.Form", "weft.Form(space, %r)" % form if isinstance(form, str) else "")
+        if conditions is not None and not hasattr(conditions, "constrained"):
+            raise refuse("conditions", conditions, "a weft.Conditions, or None", "weft.Conditions(space, [...]) makes one of a list")
         self.form, self.space, self.conditions = form, form.space, conditions
         number = c_int()
         lib.weft_assembly_find(encode(assembly), byref(number))
         context = form._context.pointer
-        self._handle = Handle("operator", *form._uses())
+        self.assembly, self._handle = assembly, Handle("operator", *form._uses())
         if conditions is not None:
             if conditions.space is not form.space:
                 raise UsageError("the form and the conditions have different spaces", "usage")
@@ -399,8 +444,7 @@ class Operator:
             self._handle.use(bc._handle)
             n_robin = lib.weft_bc_forms(bc._handle.pointer, byref(robin))
         forms = form._matrix_forms + robin[:n_robin]
-        lib.weft_operator_make(context, number, (s.weft_form * len(forms))(*forms), len(forms),
-                               byref(self._handle.pointer))
+        lib.weft_operator_make(context, number, (s.weft_form * len(forms))(*forms), len(forms), byref(self._handle.pointer))
         lib.weft_operator_assemble(self._handle.pointer)
         self._solver: Optional[Handle] = None
         self._preconditioners: dict[Any, Handle] = {}
@@ -409,6 +453,10 @@ class Operator:
     def shape(self) -> tuple[int, int]:
         n = lib.weft_operator_dofs(self._handle.pointer)
         return n, n
+
+    def _about(self) -> About:
+        return About("%d x %d, %s, of %s" % (*self.shape, self.assembly, self.form.name), [
+            ("space", self.space), ("conditions", self.conditions if self.conditions is not None else "none")])
 
     def assemble(self) -> None:
         """Compute the matrix again, after inputs of the form have changed."""
@@ -420,6 +468,7 @@ class Operator:
         """A v; constrained dofs are treated like all others."""
         device = self.space.device
         v = device.asarray(v)
+        check_size("v", v, self.space.n_dofs, "the dofs of the space")
         if out is None:
             out = device.zeros(v.shape)
         self._handle.repeat("weft_operator_apply", v._pointer, out._pointer)
@@ -435,7 +484,7 @@ class Operator:
 
     def to_scipy(self) -> Any:
         """The matrix as scipy.sparse.csr_matrix, on the host without a copy. Assemblies csr and edge."""
-        import scipy.sparse
+        import scipy.sparse  # type: ignore[import-untyped,unused-ignore]
 
         memory = c_void_p()
         lib.weft_operator_matrix(self._handle.pointer, byref(memory))
@@ -455,7 +504,7 @@ class Operator:
     def to_linear_operator(self) -> Any:
         """The operator as scipy.sparse.linalg.LinearOperator, with its products computed by Weft."""
         import numpy
-        import scipy.sparse.linalg
+        import scipy.sparse.linalg  # type: ignore[import-untyped,unused-ignore]
 
         return scipy.sparse.linalg.LinearOperator(
             self.shape, matvec=lambda v: numpy.array(self.apply(v.reshape(-1)).numpy()), dtype=numpy.float64)
@@ -478,8 +527,7 @@ class Operator:
             else:
                 problem.space = spaces[0].pointer
             handle = Handle("preconditioner", self._handle, *spaces, dofs, pointers)
-            lib.weft_preconditioner_make(self.space._context.pointer, kind, byref(problem),
-                                         byref(handle.pointer))
+            lib.weft_preconditioner_make(self.space._context.pointer, kind, byref(problem), byref(handle.pointer))
             self._preconditioners[key] = handle
         return self._preconditioners[key]
 
@@ -495,6 +543,7 @@ class Operator:
     def _is_free(self) -> bool:
         return isinstance(self.conditions, Conditions) and self.space.components == 1 and self.conditions.is_free()
 
+    @with_names
     def solve(self, b: Any, x: Optional[Array] = None, method: str = "auto", preconditioner: str = "jacobi",
               tolerance: float = 1e-8, max_iterations: Optional[int] = None, restart: int = 0,
               must_converge: bool = True) -> Solution:
@@ -507,10 +556,14 @@ class Operator:
         """
         device = self.space.device
         b = device.asarray(b)
+        check_size("b", b, self.space.n_dofs, "the dofs of the space")
+        check_numbers(tolerance=tolerance)
+        check_counts(max_iterations=max_iterations, restart=restart)
         if x is None:
             x = self.conditions.guess() if self.conditions else self.space.zeros()
         if not isinstance(x, Array) or x.device is not device:
-            raise UsageError("x must be a weft.Array of the operator's device", "usage")
+            raise refuse("x", x, "a weft.Array of the operator's device, which gets the solution: space.zeros()")
+        check_size("x", x, self.space.n_dofs, "the dofs of the space")
         choice = s.weft_problem_choice(method=method_number(method), preconditioner=preconditioner_number(preconditioner))
         if method == "auto":
             lib.weft_method_choose(self.form.asymmetry(), len(self.space._handles) > 1, byref(choice))
@@ -534,14 +587,14 @@ class Operator:
             free(result.history)
         outcome = lib.weft_cg_outcome_name(result.outcome).decode()
         solution = Solution(x, result.outcome == 0, outcome, result.iterations, result.residual, history,
-                            method_name(choice.method), choice.method_reason.decode())
+                            method_name(choice.method), choice.method_reason.decode(), self.space)
         if must_converge and not solution.converged:
             raise NotConverged("%s did not converge: %s after %d iterations, residual %.1e, expected %.1e"
                                % (solution.method, outcome, result.iterations, result.residual, tolerance), solution)
         return solution
 
 
-class AdvectionDiffusion:
+class AdvectionDiffusion(Shown):
     """Time steps of dT/dt + u.grad T = div(mu grad T) on a mesh.
 
     velocity     d formulas in x, y, z, t; None: no advection
@@ -559,6 +612,8 @@ class AdvectionDiffusion:
                  scheme: Optional[str] = None) -> None:
         import numpy
 
+        check_type("mesh", mesh, Mesh, "a weft.Mesh")
+        check_numbers(dt=dt, theta=theta, tolerance=tolerance)
         self.device, self.mesh = device or Device(), mesh
         self.space = Space(mesh, self.device)
         splitting_number = step_scheme_number("splitting", lib.weft_splitting_about, splitting)
@@ -575,12 +630,11 @@ class AdvectionDiffusion:
                 for group, formula in (dirichlet or {}).items()]
         if velocity is not None and len(velocity) != mesh.dimension:
             raise UsageError("%d components of the velocity, expected %d" % (len(velocity), mesh.dimension), "usage")
-        tensor = [] if diffusivity is None else (
-            [diffusivity] if isinstance(diffusivity, (str, int, float)) else list(diffusivity))
-        formulas = {"velocity": list(velocity or []), "diffusivity": tensor}
+        tensor = [] if diffusivity is None else ([diffusivity] if isinstance(diffusivity, (str, int, float)) else list(diffusivity))
+        formulas: dict[str, Any] = {"velocity": list(velocity or []), "diffusivity": tensor}
         made = {}
-        for what, texts in formulas.items():
-            texts = [s.weft_expression(b"", encode(str(text)), encode(what)) for text in texts]
+        for what, given in formulas.items():
+            texts = [s.weft_expression(b"", encode(str(text)), encode(what)) for text in given]
             made[what] = (s.weft_expression * len(texts))(*texts) if texts else None
         problem = s.weft_advection_diffusion_problem(
             space=self.space._handle.pointer, velocity=made["velocity"], diffusivity=made["diffusivity"],
@@ -594,7 +648,12 @@ class AdvectionDiffusion:
             problem.initial_values = values.ctypes.data_as(POINTER(c_double))
         self._handle = Handle("advection_diffusion", self.space._handle, problem, made, values, rows)
         lib.weft_advection_diffusion_make(self.space._context.pointer, byref(problem), byref(self._handle.pointer))
-        self.state = s.weft_step_state()
+        self.state, self.dt = s.weft_step_state(), dt
+
+    def _about(self) -> About:
+        return About("t = %.6g, step %d, %d nodes" % (self.t, self.state.step, self.mesh.n_nodes), [
+            ("mesh", self.mesh), ("device", self.device.name), ("dt", self.dt), ("iterations", self.state.iterations),
+            ("outcome", lib.weft_step_outcome_name(self.state.outcome).decode())])
 
     @property
     def t(self) -> float:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 from ctypes import byref, c_int
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional
 
 from . import _structures as s
+from ._check import check_counts, check_numbers, check_type, nearest
 from ._library import UsageError, encode, lib
 
 # Of fem/weft_problem.h.
 AUTO, NO_PRECONDITIONER, JACOBI = -3, -2, -1
 _PRECONDITIONERS = {"auto": AUTO, "none": NO_PRECONDITIONER, "jacobi": JACOBI}
-
-
-def nearest(name: str, known: Sequence[str]) -> str:
-    """A hint: the nearest of the known names, and all."""
-    close = difflib.get_close_matches(name, known, 1)
-    return "%sthere are: %s" % ("did you mean %r? " % close[0] if close else "", ", ".join(known) or "none")
 
 
 def method_number(name: str) -> int:
@@ -30,7 +24,7 @@ def method_number(name: str) -> int:
 
 
 def preconditioner_number(name: str) -> int:
-    if name in _PRECONDITIONERS:
+    if isinstance(name, str) and name in _PRECONDITIONERS:
         return _PRECONDITIONERS[name]
     names = [lib.weft_preconditioner_about(i).contents.name.decode() for i in range(lib.weft_preconditioner_count())]
     if name not in names:
@@ -56,6 +50,7 @@ def step_scheme_number(what: str, about: Any, name: str) -> int:
 
 def assembly_number(name: str) -> int:
     number = c_int(AUTO)
+    check_type("assembly", name, str, "text")
     if name != "auto":
         lib.weft_assembly_find(encode(name), byref(number))
     return number.value
@@ -64,11 +59,13 @@ def assembly_number(name: str) -> int:
 def solver_options(method: str, preconditioner: str, assembly: str, tolerance: float, max_iterations: Optional[int],
                    restart: int, smoother_degree: int, until: str, tune: int,
                    petsc_options: Optional[str]) -> s.weft_problem_options:
+    check_numbers(tolerance=tolerance)
+    check_counts(max_iterations=max_iterations, restart=restart, smoother_degree=smoother_degree, tune=tune)
+    check_type("petsc_options", petsc_options, (str, type(None)), "text in PETSc's syntax, or None")
     if until not in ("tolerance", "discretisation"):
         raise UsageError("until is %r, expected 'tolerance' or 'discretisation'" % until, "usage")
-    if tolerance < 0 or restart < 0 or smoother_degree not in range(7) or (max_iterations or 0) < 0:
-        raise UsageError("tolerance, max_iterations and restart are at least 0, and smoother_degree is 1 to 6, or 0 for the "
-                         "preconditioner's own", "usage")
+    if not tolerance >= 0 or smoother_degree not in range(7):
+        raise UsageError("tolerance is at least 0, and smoother_degree is 1 to 6, or 0 for the preconditioner's own", "usage")
     return s.weft_problem_options(
         method=method_number(method), assembly=assembly_number(assembly),
         preconditioner=preconditioner_number(preconditioner), earlier=AUTO, smoother_degree=smoother_degree,

@@ -7,9 +7,11 @@ from ctypes import POINTER, byref, c_double, c_int, c_void_p, create_string_buff
 from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional, Sequence, Union
 
 from . import _structures as s
+from ._check import check_counts, check_list, check_names, check_numbers, check_size, check_type, refuse, with_names
 from ._library import Borrowed, Handle, UnsupportedError, UsageError, encode, lib
-from .binding import Binding, binding_of, formula, is_formula
-from .conditions import Condition, Constraint, PointLoad, condition_rows, constraint_rows
+from ._arithmetic import real
+from .binding import Binding, binding_of, check_values, formula, is_formula
+from .conditions import Condition, Constraint, PointLoad, check_groups, condition_rows, constraint_rows
 from .device import Array, Device
 from .eigenvalues import Eigenvalues, find_eigenvalues, wanted
 from .gradient import Gradient, Gradients
@@ -17,6 +19,7 @@ from .mesh import Mesh
 from .operator import Space, _Context
 from .options import solver_options
 from .ranks import Part, ranks_of
+from ._show import About, Shown
 from .report import NotConverged, Report, take
 from .results import Results
 from .steps import Steps, file_options
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     import numpy
 
 
-class Problem(Results):
+class Problem(Results, Shown):
     """A problem on a mesh: functions u, forms, conditions on the boundary, and the values of inputs.
 
         problem = weft.Problem(mesh, "heat.py", values={"k": "1; @steel=50", "f": 0},
@@ -71,6 +74,7 @@ class Problem(Results):
     raise UsageError, and write() does nothing. All processes make the same calls of solve(), steps() and their steps.
     """
 
+    @with_names
     def __init__(self, mesh: Mesh, forms: Any, values: Optional[Mapping[str, Any]] = None,
                  measures: Optional[Mapping[str, str]] = None,
                  conditions: Sequence[Union[Condition, Constraint, PointLoad]] = (),
@@ -81,6 +85,13 @@ class Problem(Results):
                  max_iterations: Optional[int] = None, restart: int = 0, smoother_degree: int = 0,
                  until: str = "tolerance", tune: int = 0, petsc_options: Optional[str] = None,
                  ranks: Optional[int] = None, devices: Optional[Sequence[str]] = None, comm: Any = None) -> None:
+        check_type("mesh", mesh, Mesh, "a weft.Mesh", "weft.Mesh(%r)" % mesh if isinstance(mesh, str) else "")
+        check_type("device", device, (Device, type(None)), "a weft.Device", "weft.Device(%r)" % device if isinstance(device, str) else "")
+        check_names("measures", {} if measures is None else measures, "measure -> group, such as {\"ds(2)\": \"wall\"}")
+        self._conditions = check_list("conditions", conditions, (Condition, Constraint, PointLoad),
+                                      "weft.Dirichlet, weft.Neumann, weft.Robin, weft.Periodic, ...")
+        self._values, self._measures = check_values({} if values is None else values), dict(measures or {})
+        check_groups(mesh, self._conditions)
         self._ranks = ranks_of(ranks, devices, comm, device)
         self._parts: list[Optional[Part]] = [None]
         self.mesh, self.device = mesh, self._ranks.devices[0] if self._ranks else device or Device()
@@ -90,29 +101,34 @@ class Problem(Results):
                                        smoother_degree, until, tune, petsc_options)
         self._context = _Context(self.device, mesh)
         self._context.tune(tune, mesh)
-        self._values, self._measures, self._conditions = dict(values or {}), dict(measures or {}), list(conditions)
         super().__init__()
         self._handle: Optional[Handle] = None  # on ranks that of the whole, or in other processes of the part
         self._steps: Optional[Steps] = None
         self._u: Optional[Array] = None
+        self._start: Optional[Array] = None  # of Newton's method: the last solution
         self.report: Optional[Report] = None
         self._gradients: Optional[Gradients] = None
         of_script = {"parameters": parameters, "matrix": matrix, "vector": vector, "nonlinear": nonlinear}
         self._binding = binding_of(forms, of_script, degree, self._values, self.device, mesh, mass, previous)
-        if not self._binding.is_in_time:
-            self._bind(False)  # otherwise solve() or steps() says which problem it is
+        self._bound_values = self._values
+        self._bind(self._binding.is_in_time)  # solve() or steps() says which problem it is, if it may be either
 
     # ---- binding ----------------------------------------------------------------------------
 
     def _bind(self, in_time: bool) -> Handle:
         """Make the problem of the library."""
         self._forget()
-        if self._ranks:
-            self._parts = self._ranks.run(lambda i: self._make_part(i, in_time))
-            self._handle = self._parts[0].shown
-        else:
-            self._handle = self._make(self._binding, self._context, in_time)
-        self._in_time, self._gradients = in_time, None
+        try:
+            if self._ranks:
+                parts = self._ranks.run(lambda i: self._make_part(i, in_time))
+                self._parts, self._handle = parts, parts[0].shown
+            else:
+                self._handle = self._make(self._binding, self._context, in_time)
+        except BaseException:
+            self._values = self._bound_values  # without those of set() that are wrong
+            raise
+        self._in_time, self._gradients, self._bound_values = in_time, None, self._values
+        self._start, self._is_cut = None, False
         return self._handle
 
     def _make(self, binding: Binding, context: _Context, in_time: bool, *uses: Handle, of_pencil: bool = False) -> Handle:
@@ -135,8 +151,7 @@ class Problem(Results):
         whole = ranks.agree(i, lambda: self._make(self._binding, self._context, in_time) if is_first else None)
         part = Part(comm, whole, self.mesh)
         context = _Context(device, part.mesh, comm)
-        part.join(ranks.agree(i, lambda: self._make(self._binding.of_part(device, part.mesh), context, in_time, part.mesh._handle,
-                                                    comm)))
+        part.join(ranks.agree(i, lambda: self._make(self._binding.of_part(device, part.mesh), context, in_time, part.mesh._handle, comm)))
         return part
 
     def _each(self, work: Callable[[Optional[Part]], Any]) -> list[Any]:
@@ -146,8 +161,7 @@ class Problem(Results):
     def _add_conditions(self, handle: Handle) -> None:
         components, dimension = lib.weft_problem_components(handle.pointer), self.mesh.dimension
         for one in self._conditions:
-            rows = (condition_rows([one], components) if isinstance(one, Condition)
-                    else constraint_rows(one, components, dimension))
+            rows = (condition_rows([one], components) if isinstance(one, Condition) else constraint_rows(one, components, dimension))
             handle.use(*rows)
             add = (lib.weft_problem_condition if isinstance(one, Condition) else lib.weft_problem_point_load
                    if isinstance(one, PointLoad) else lib.weft_problem_constraint)
@@ -164,7 +178,7 @@ class Problem(Results):
 
     def set(self, **values: Any) -> None:
         """Give inputs other values: solves and steps afterwards have them."""
-        self._values.update(values)
+        self._values = {**self._values, **check_values(values)}
         self._handle = None
         self._forget()
 
@@ -223,8 +237,7 @@ class Problem(Results):
     def split(self, u: Any) -> list[numpy.ndarray]:
         """The functions of a mixed problem in u, as of an earlier solve or step."""
         values, first, parts = (u.numpy() if isinstance(u, Array) else u).reshape(-1), 0, []
-        if len(values) != self.n_dofs:
-            raise UsageError("u has %d values, expected %d" % (len(values), self.n_dofs), "usage")
+        check_size("u", values, self.n_dofs, "the dofs of the problem")
         for space in self.spaces:
             parts.append(values[first:first + space.n_dofs].reshape(space.shape))
             first += space.n_dofs
@@ -252,6 +265,7 @@ class Problem(Results):
         """Whether the forms are a residual, which Newton's method solves."""
         return self._binding.is_nonlinear
 
+    @with_names
     def solve(self, initial: Any = None, newton_tolerance: float = 1e-10, newton_iterations: int = 50, load_steps: int = 1,
               must_converge: bool = True) -> Report:
         """Solve the stationary problem, by Newton's method where the forms are a residual F.
@@ -263,12 +277,14 @@ class Problem(Results):
         load_steps          the values of conditions, and an input `load`, grow in so many equal steps
         must_converge       raise NotConverged where the iteration does not converge
         """
-        handle = self._bound(False)
-        self._forget()
-        newton = s.weft_newton_options(tolerance=newton_tolerance, iterations=newton_iterations, load_steps=load_steps)
+        check_numbers(newton_tolerance=newton_tolerance)
+        check_counts(newton_iterations=newton_iterations, load_steps=load_steps)
         if not self.is_nonlinear and (initial is not None or load_steps != 1):
             raise UsageError("%s is for Newton's method, and the problem is linear"
                              % ("initial" if initial is not None else "load_steps"), "usage")
+        handle = self._bound(False)
+        self._forget()
+        newton = s.weft_newton_options(tolerance=newton_tolerance, iterations=newton_iterations, load_steps=load_steps)
 
         def solve(part: Optional[Part]) -> s.weft_problem_report:
             pointer, found = part.handle.pointer if part else handle.pointer, s.weft_problem_report()
@@ -278,9 +294,13 @@ class Problem(Results):
                 lib.weft_problem_solve(pointer, byref(self._options), byref(found))
             return found
 
+        lib.finish()
+        if self._is_cut and initial is None and self.is_nonlinear and self._is_first:  # start where the call that was cut has
+            initial = self._start.numpy() if self._start is not None else self.device.zeros(self.n_dofs).numpy()
         self._set_initial(initial)
+        self._is_cut = True  # until it returns
         report = self._each(solve)[0]
-        self._take_solution(handle)
+        self._start, self._is_cut = self._take_solution(handle), False
         self._solved(handle)
         self.report = take(report, handle)
         if must_converge and not self.report.converged:
@@ -288,6 +308,7 @@ class Problem(Results):
             raise NotConverged(complaint + _advice(handle), self.report)
         return self.report
 
+    @with_names
     def eigenvalues(self, n: int = 10, near: Optional[float] = None, largest: bool = False, columns: int = 0,
                     normalise: str = "mass", must_converge: bool = True) -> Eigenvalues:
         """Eigenvalues l of a(u, v) = l m(u, v), of a symmetric form a with a mass m: the n smallest (docs/eigenvalues.md).
@@ -301,6 +322,7 @@ class Problem(Results):
         normalise      what is 1 of an eigenvector u: "mass", u.M u, or "component", the largest one
         must_converge  raise NotConverged where the iteration does not converge
         """
+        check_counts(n=n, columns=columns)
         if self._ranks:
             raise UnsupportedError("eigenvalues are not computed on several ranks\nhint: make a problem without ranks", "unsupported")
         handle = self._make(self._binding, self._context, False, of_pencil=True)
@@ -344,6 +366,8 @@ class Problem(Results):
         assert self._handle is not None
         if initial is None:
             return
+        if callable(initial):
+            raise refuse("initial", initial, "a formula in x, y and z, or values in the shape of u", "write the formula as text")
         if is_formula(initial):
             for handle in {id(one): one for one in [self._handle, *(part.handle for part in self._parts if part)]}.values():
                 lib.weft_problem_set_initial(handle.pointer, encode(formula(initial)), b"initial")
@@ -351,12 +375,12 @@ class Problem(Results):
         if self._is_first:
             import numpy
 
-            values = numpy.ascontiguousarray(self.device.to_numpy(initial), dtype="float64").reshape(-1)
-            if len(values) != self.n_dofs:
-                raise UsageError("initial has %d values, expected %d" % (len(values), self.n_dofs), "usage")
+            values = numpy.ascontiguousarray(real(self.device.to_numpy(initial), "initial"), dtype="float64").reshape(-1)
+            check_size("initial", values, self.n_dofs, "the dofs of u")
             lib.weft_problem_set_values(self._handle.pointer, values.ctypes.data_as(POINTER(c_double)))
         self._each(lambda part: part.spread() if part else None)
 
+    @with_names
     def steps(self, dt: float, end: float, start: float = 0, initial: Any = None, scheme: Optional[str] = None,
               theta: float = 0, tolerance: float = 0, newton_tolerance: float = 0, newton_iterations: int = 0,
               must_converge: bool = True, output: Any = None, output_every: int = 0, output_interval: float = 0,
@@ -382,6 +406,10 @@ class Problem(Results):
         resume            continue from such a file, of the same problem, mesh and scheme, also one that `solve` has written;
                           and continue `output`. Steps and files are bitwise those of one run with the same checkpoints
         """
+        check_numbers(dt=dt, end=end, start=start, theta=theta, tolerance=tolerance, newton_tolerance=newton_tolerance,
+                      output_interval=output_interval)
+        check_counts(newton_iterations=newton_iterations)
+        check_type("scheme", scheme, (str, type(None)), "one of weft.time_schemes()")
         if not (dt > 0 and end > start):
             raise UsageError("dt is %r, start %r and end %r: expected dt > 0 and start < end" % (dt, start, end), "usage")
         files = file_options(output, output_every, output_interval, overwrite, checkpoint, checkpoint_every, resume)
@@ -404,10 +432,17 @@ class Problem(Results):
             raise UsageError("no steps have begun: call steps() first", "usage")
         return next(self._steps)
 
-    def __repr__(self) -> str:
-        return "weft.Problem(%s on %r%s%s)" % (
-            self._binding.name, self.mesh, ", %d dofs" % self.n_dofs if self._handle else "",
-            ", " + self.report.outcome if self.report else "")
+    def _about(self) -> About:
+        dofs, report = "%d dofs" % self.n_dofs if self._handle and self._is_first else "", self.report
+        last = "t = %.6g" % self.t if self._of_steps is not None else report.outcome if report else ""
+        rows = [("mesh", self.mesh), ("device", self.device.name), ("kind", "nonlinear" if self.is_nonlinear else "linear"),
+                ("ranks", "%d of %d" % (self.rank, self.n_ranks) if self._ranks else "none"),
+                *(("%s =" % name, value if is_formula(value) else "array of %r" % (getattr(value, "shape", ()),))
+                  for name, value in self._values.items()),
+                *(("condition", one) for one in self._conditions)]
+        of_report = report._about() if report else About("not solved")
+        return About(", ".join(text for text in ("%s on %r" % (self._binding.name, self.mesh), dofs, last) if text),
+                     [*rows, ("outcome", last or of_report.summary), *of_report.rows], of_report.tables)
 
 
 def _complaint(report: Report, tolerance: float) -> str:

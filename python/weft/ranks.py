@@ -5,13 +5,15 @@ from __future__ import annotations
 import atexit
 import sys
 import threading
-from ctypes import POINTER, byref, c_char_p, c_void_p, create_string_buffer
+import time
+from ctypes import POINTER, byref, c_void_p, create_string_buffer
 from typing import Any, Callable, Optional, Sequence
 
 from . import _structures as s
-from ._library import DeviceError, Error, Handle, UnsupportedError, UsageError, encode, error_of, lib, raise_error
+from ._library import DeviceError, Handle, UnsupportedError, UsageError, encode, error_of, lib, raise_error
 from .device import Device
 from .mesh import Mesh
+from .progress import progress
 
 Work = Callable[[int], Any]
 
@@ -52,7 +54,7 @@ def _connect(comm: Any) -> Handle:
         raise _usage("comm is %r, which is not a communicator" % (comm,), "give one of mpi4py, such as MPI.COMM_WORLD")
     key, number, given = (None if comm is None else id(comm)), 0, None
     if comm is not None:
-        from mpi4py import MPI
+        from mpi4py import MPI  # type: ignore[import-not-found,unused-ignore]
 
         number = comm.py2f()
         given = s.weft_mpi_given(number, encode(MPI.Get_library_version().rstrip("\0")))
@@ -120,16 +122,20 @@ class Ranks:
         threads = [threading.Thread(target=one, args=(i,), daemon=True) for i in range(len(self.comms))]
         for thread in threads:
             thread.start()
+        began = time.monotonic()
         try:
             for thread in threads:
                 while thread.is_alive():
                     thread.join(0.1)
+                    progress.tick(began)
         except BaseException as error:  # Ctrl-C
             lib.weft_comm_abandon(self.comms[0].pointer, byref(error_of(error)))
             for thread in threads:
                 thread.join()
             self.comms = self._threads(self._n_threads)
             raise
+        finally:
+            progress.clear()
         failed = [error for error in errors if error is not None]
         if failed:
             self.comms = self._threads(self._n_threads)  # those that were abandoned are of no more use

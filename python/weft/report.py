@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional
 
 from . import _structures as s
 from ._library import Handle, lib
+from ._show import About, Pickled, some
 from .mesh import _view
 
 if TYPE_CHECKING:
@@ -28,8 +29,14 @@ class NewtonIteration(NamedTuple):
     linear_iterations: int
 
 
-@dataclass(eq=False)
-class Newton:
+def convergence(history: Any) -> list[list[tuple[Any, ...]]]:
+    """A table of residuals, if there are any."""
+    rows = [(i, "%.2e" % one) for i, one in enumerate(history)]
+    return [[("iteration", "residual"), *some(rows)]] if rows else []
+
+
+@dataclass(eq=False, repr=False)
+class Newton(Pickled):
     """What Newton's method did. `outcome` is that of the last load step."""
 
     converged: bool
@@ -42,16 +49,22 @@ class Newton:
         """The number of systems that were solved."""
         return sum(one.linear_iterations > 0 for one in self.iterations)
 
-    def __repr__(self) -> str:
-        lines = ["Newton(%s%s" % (self.outcome, " to rounding" if self.to_rounding else "")]
+    def _about(self) -> About:
+        return About(self.outcome + (" to rounding" if self.to_rounding else ""), (), [[
+            ("load step", "iteration", "residual", "damping", "iterations", "method"), *some([
+                (one.step, one.iteration, "%.2e" % one.residual, one.damping, one.linear_iterations, one.method)
+                for one in self.iterations])]])
+
+    def _text(self) -> str:
+        lines = ["Newton(" + self._about().summary]
         lines += ["  load step %d, iteration %d: residual %.2e, %d iterations of %s%s" % (
             one.step, one.iteration, one.residual, one.linear_iterations, one.method,
             "" if one.damping == 1 else ", damped by %g" % one.damping) for one in self.iterations]
         return "\n".join(lines) + ")"
 
 
-@dataclass(eq=False)
-class Report:
+@dataclass(eq=False, repr=False)
+class Report(Pickled):
     """How a problem was solved.
 
     converged   to the tolerance, or as far as rounding allows; of a nonlinear problem Newton's method
@@ -83,13 +96,17 @@ class Report:
     free_modes: int
     held_modes: int
 
-    def __repr__(self) -> str:
-        return "\n".join([
-            "Report(%s, %d iterations, residual %.2e" % (self.outcome, self.iterations, self.residual),
-            "  method          %s: %s" % (self.method, self.reasons["method"] or "as requested"),
-            "  preconditioner  %s: %s" % (self.preconditioner, self.reasons["preconditioner"] or "as requested"),
-            "  assembly        %s" % self.assembly] + (
-                ["  %s" % repr(self.newton).replace("\n", "\n  ")] if self.newton else [])) + ")"
+    def _about(self) -> About:
+        return About("%s, %d iterations, residual %.2e" % (self.outcome, self.iterations, self.residual), [
+            ("method", "%s: %s" % (self.method, self.reasons["method"] or "as requested")),
+            ("preconditioner", "%s: %s" % (self.preconditioner, self.reasons["preconditioner"] or "as requested")),
+            ("assembly", self.assembly), ("memory", "%.1f MB" % (self.bytes * 1e-6) if self.bytes else "not estimated")],
+            list(self.newton._about().tables) if self.newton else convergence(self.history))
+
+    def _text(self) -> str:
+        about = self._about()
+        lines = ["Report(" + about.summary] + ["  %-15s %s" % row for row in about.rows[:3]]
+        return "\n".join(lines + (["  %s" % repr(self.newton).replace("\n", "\n  ")] if self.newton else [])) + ")"
 
 
 class NotConverged(RuntimeError):
@@ -98,6 +115,9 @@ class NotConverged(RuntimeError):
     def __init__(self, text: str, solution: Any) -> None:
         super().__init__(text)
         self.solution = solution
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.args[0], self.solution)
 
 
 def method_name(number: int) -> str:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from ctypes import POINTER, byref, c_char_p, c_double
+import os
+from ctypes import byref, c_char_p, c_double
 from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional, Sequence, Union
 
+from ._check import check_type
 from ._library import Handle, UsageError, encode, lib
-from .conditions import Number
+from .conditions import Number, check_text
 from .derived import EXTREMA, INTEGRAL, Balance, Extrema, Quantities, Value, balance, by_component, evaluate
+from .plot import draw
 
 if TYPE_CHECKING:
     import numpy
 
-    from .device import Array
     from .mesh import Mesh
-    from .operator import Space, _Context
+    from .operator import _Context
     from .ranks import Part, Ranks
     from .steps import Steps
 
@@ -27,13 +29,11 @@ class Results:
     """
 
     mesh: Mesh
-    spaces: list[Space]
-    fields: list[numpy.ndarray]
-    u: Array
     _ranks: Optional[Ranks]
     _each: Callable[[Callable[[Optional[Part]], Any]], list[Any]]
     _context: _Context
 
+    spaces: Any
     def __init__(self) -> None:
         self._of: Optional[Handle] = None  # whose u is the solution
         self._of_steps: Optional[Steps] = None  # which made it
@@ -79,6 +79,8 @@ class Results:
         formulas = list(exact) if isinstance(exact, (list, tuple)) else [exact]
         if len(formulas) != n:
             raise UsageError("%d formulas are given, expected %d" % (len(formulas), n), "usage")
+        for one in formulas:
+            check_text("a formula", one)
         texts = (c_char_p * n)(*[encode(str(one)) for one in formulas])
         errors = (c_double * n)(), (c_double * n)()
         lib.weft_problem_errors(handle.pointer, texts, b"exact", self.t, *errors)
@@ -114,8 +116,8 @@ class Results:
         self._defined.update(formulas)
         self._quantities.clear()
 
-    def _run(self, projection: str = "none", kind: Optional[int] = None, text: str = "",
-             group: Optional[str] = None) -> Quantities:
+    def _run(self, projection: str = "none", kind: Optional[int] = None, text: str = "", group: Optional[str] = None) -> Quantities:
+        check_type("the formula", text, str, "text, such as \"dot(grad(u), normal)\"")
         key, handle = (projection, kind, text, group), self._solution()
         if key not in self._quantities:
             self._quantities[key] = Quantities(handle, self._defined, projection, kind, text, group)
@@ -153,9 +155,16 @@ class Results:
             return made
         return balance(self._solution()) if self._is_first else None
 
+    def plot(self, name: Optional[str] = None, path: Any = None, warp: float = 0, edges: bool = False,
+             component: Optional[int] = None, **options: Any) -> Any:
+        """Show u, or a quantity of define(), by pyvista (pip install weft[plot]); the arguments are those of Mesh.plot."""
+        self._solution()
+        return draw(self.write, name, path, self.mesh.dimension, warp, edges, component, **options)
+
     def write(self, path: Any, projection: str = "none") -> None:
         """Write the mesh, u and the quantities of define() for ParaView, .vtkhdf or .vtu. The functions of a mixed problem
         are u_0, u_1, ..., shown at the nodes of the highest degree. The first rank writes, others do nothing."""
+        check_type("the path", path, (str, os.PathLike), "a name that ends in .vtkhdf or .vtu")
         if not self._is_first:
             return
         handle, derived = self._solution(), self._run(projection) if self._defined else None

@@ -8,7 +8,9 @@ from ctypes import byref
 from typing import TYPE_CHECKING, Any, Mapping, Optional
 
 from . import _structures as s
-from ._library import Borrowed, Handle, UsageError, encode, lib
+from ._check import check_type
+from ._library import Borrowed, FileError, Handle, UsageError, encode, lib
+from ._show import About, Shown, named
 from .device import Array, Device
 
 if TYPE_CHECKING:
@@ -25,9 +27,11 @@ def _text_of(script: Any) -> tuple[str, str]:
             shipped = lib.weft_fem_script(encode(path))
             if shipped is not None:
                 return path, shipped.decode()
+            raise FileError("%s: there is no such file, and no script of this name is shipped with Weft" % path, "io", path)
         with open(path, encoding="utf-8") as file:
             return path, file.read()
-    return "script", str(script)
+    check_type("a script", script, str, "its text, a path that ends in .weft, or the name of one that is shipped with Weft")
+    return "script", script
 
 
 def _bindings(kind: Any, values: Optional[Mapping[str, Any]], convert: Any) -> tuple[Any, int]:
@@ -64,7 +68,7 @@ def kinds(name: str, text: str) -> dict[str, str]:
     return found
 
 
-class Script:
+class Script(Shown):
     """A compiled script.
 
     script       text, a path that ends in .weft, or the name of a shipped script
@@ -77,8 +81,9 @@ class Script:
     def __init__(self, device: Device, script: Any, expressions: Optional[Mapping[str, Any]] = None,
                  parameters: Optional[Mapping[str, int]] = None, single: bool = False, elements: int = 0,
                  library: Optional[Handle] = None) -> None:
+        check_type("device", device, Device, "a weft.Device")
         name, text = _text_of(script)
-        self.device, self.single = device, single
+        self.device, self.single, self.name = device, single, name
         fragment = s.weft_fragment(encode(name), encode(text))
         formulas, n_formulas = _expressions(expressions)
         numbers, n_numbers = _parameters(parameters)
@@ -89,6 +94,14 @@ class Script:
         self._handle = Handle("compilation", device._handle, device._tuned)
         lib.weft_compile((library or device._functions).pointer, ctypes.pointer(device.limits), byref(fragment), 1, byref(options),
                          byref(self._handle.pointer))
+
+    def _about(self) -> About:
+        names = self.names
+        rows = [(name, "%s%s" % (row["kind"], ", returned" if row["returned"] else ""), row["over"] or "",
+                 row["shape"] or row["width"] or "") for name, row in names.items() if row["returned"] or row["kind"] != "value"]
+        returned = named(name for name, row in names.items() if row["returned"])
+        return About("%s, %d kernel%s, returns %s" % (self.name, self.n_kernels, "s"[:self.n_kernels != 1], returned),
+                     [("device", self.device.name)], [[("name", "kind", "over", "shape"), *rows]])
 
     @property
     def names(self) -> dict[str, dict[str, Any]]:
@@ -122,7 +135,7 @@ class Script:
         return program
 
 
-class Program:
+class Program(Shown):
     """A script made ready to run; it may run again and again, with other arrays."""
 
     def __init__(self, script: Script) -> None:
@@ -132,6 +145,11 @@ class Program:
         self._sizes: dict[str, int] = {}
         self._names = script.names
         lib.weft_program_make(self.device._pointer, script._handle.pointer, byref(self._handle.pointer))
+
+    def _about(self) -> About:
+        wanted = [name for name, row in self._names.items() if row["kind"] in ("input", "connectivity") and name not in self._bound]
+        return About("%s, %s" % (self.script.name, "ready" if not wanted else "%s not bound" % named(wanted)),
+                     [("device", self.device.name), *[(name, "%d elements" % n) for name, n in self._sizes.items()]])
 
     def bind(self, **bindings: Any) -> None:
         """Bind inputs and results to arrays, connectivities to index arrays, and index sets to sizes.
@@ -200,7 +218,7 @@ class Program:
             array = self.device.asarray(value, real)
         over = known["over"] if known and known["kind"] == "input" else None
         shape = value.shape if hasattr(value, "shape") else numpy.shape(value)
-        if shape and over in self._names and over not in self._sizes:
+        if shape and known and over in self._names and over not in self._sizes:
             self._size(over, _count(shape) // _count(known["shape"]))
         lib.weft_program_bind(self._handle.pointer, encode(name), array._pointer)
         self._bound[name] = array

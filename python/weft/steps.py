@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import time
+from collections import deque
 from ctypes import byref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
 
 from . import _structures as s
-from ._library import Handle, UsageError, encode, lib
+from ._library import Error, Handle, UsageError, encode, lib
+from ._show import About, Pickled, Shown
 from .derived import balance
+from .progress import progress
 from .report import NotConverged
 
 if TYPE_CHECKING:
@@ -20,12 +24,11 @@ if TYPE_CHECKING:
     from .ranks import Part
 
 # Of weft_transient_outcome.
-_OUTCOMES = ("done", "a linear system was not solved", "Newton's method did not converge",
-             "no step is short enough for the tolerance")
+_OUTCOMES = ("done", "a linear system was not solved", "Newton's method did not converge", "no step is short enough for the tolerance")
 
 
-@dataclass(eq=False)
-class Step:
+@dataclass(eq=False, repr=False)
+class Step(Pickled):
     """The solution after a step. Later steps do not change its arrays.
 
     t, dt       the time, and the length of the step
@@ -45,9 +48,16 @@ class Step:
     outcome: str
     _problem: Problem = field(repr=False)
 
+    def _about(self) -> About:
+        error = ", error %.1e" % self.error if self.error > 0 else ""
+        return About("step %d, t = %.6g, %s, %d iterations%s" % (self.step, self.t, self.outcome, self.iterations, error), [
+            ("dt", self.dt), ("iterations of Newton's method", self.newton), ("u", self.u.shape if self.u is not None else "elsewhere")])
+
     @property
     def values(self) -> numpy.ndarray:
         """u as a numpy array, on the host without a copy."""
+        if not hasattr(self, "_problem"):  # it was pickled, with an array of numpy
+            return self.u  # type: ignore[return-value]
         self._problem._check_first()
         assert self.u is not None
         return self.u.numpy()
@@ -55,6 +65,8 @@ class Step:
     @property
     def fields(self) -> list[numpy.ndarray]:
         """The functions of a mixed problem."""
+        if not hasattr(self, "_problem"):
+            raise UsageError("a step that was pickled has values, but not the spaces of a mixed problem", "usage")
         return self._problem.split(self.values)
 
 
@@ -65,8 +77,7 @@ def file_options(output: Any, output_every: int, output_interval: float, overwri
         raise UsageError("output_every, output_interval and overwrite say when and how to write, but not where: give output, "
                          "a name that ends in .pvd or .vtkhdf", "usage")
     if checkpoint_every and checkpoint is None:
-        raise UsageError("checkpoint_every says when to write, but not where: give checkpoint, a name that ends in .vtkhdf",
-                         "usage")
+        raise UsageError("checkpoint_every says when to write, but not where: give checkpoint, a name that ends in .vtkhdf", "usage")
     if not (0 <= output_every < 2**31 and 0 <= checkpoint_every < 2**31 and output_interval >= 0):
         raise UsageError("output_every is %r, output_interval %r and checkpoint_every %r: expected 0, for none, or more"
                          % (output_every, output_interval, checkpoint_every), "usage")
@@ -87,7 +98,7 @@ class _Integration(NamedTuple):
     state: s.weft_transient_state
 
 
-class Steps:
+class Steps(Shown):
     """An iterator over the steps from the start of a problem to the end; `state` has what they took together.
 
     Files are complete when the last step has been made. A loop that may end before leaves them complete where it is in a
@@ -102,11 +113,13 @@ class Steps:
     def __init__(self, problem: Problem, handle: Handle, settings: s.weft_transient_problem,
                  files: s.weft_problem_files_options, must_converge: bool) -> None:
         self._problem, self._settings, self._must_converge = problem, settings, must_converge
-        self._of, self._is_broken = handle, False
+        self._of, self._is_broken, self._is_lost, self._began = handle, False, False, time.monotonic()
         self._options = s.weft_problem_options.from_buffer_copy(problem._options)
         lib.weft_problem_resume_choices(files.resume, byref(self._options))
         self._all: list[_Integration] = problem._each(lambda part: self._start(part, files))
         self.state = self._all[0].state
+        self._n_made = self.state.step
+        self._made_steps: deque[tuple[Any, ...]] = deque(maxlen=10)
         self._each(lambda one: one.part.collect() if one.part else None)
         problem._take_step(handle, self)
         self._each(lambda one: lib.weft_problem_files_begin(one.files.pointer))
@@ -140,6 +153,13 @@ class Steps:
         """The time."""
         return self.state.t
 
+    def _about(self) -> About:
+        state = self.state
+        return About("step %d, t = %.6g of %.6g, %s" % (state.step, state.t, self._settings.end, _OUTCOMES[state.outcome]), [
+            ("problem", self._problem), ("iterations", state.all_iterations), ("iterations of Newton's method", state.all_newton),
+            ("rejected steps", state.n_rejected)],
+            [[("step", "t", "dt", "iterations", "error"), *self._made_steps]] if self._made_steps else [])
+
     def __iter__(self) -> Steps:
         return self
 
@@ -169,6 +189,8 @@ class Steps:
 
     def close(self) -> None:
         """Write the checkpoint of the present state, and close the series of results. Nothing is written for later steps."""
+        lib.finish()
+        progress.clear()
         if not self._is_broken:
             self._each(lambda one: lib.weft_problem_files_end(one.files.pointer))
 
@@ -184,14 +206,32 @@ class Steps:
             if one.part and one.state.outcome == 0:
                 one.part.collect()
 
-        self._is_broken = True  # until the call returns: interrupted, it leaves values that are not defined
-        self._each(make)
-        self._is_broken = False
-        if self.state.outcome == 0:
+        lib.finish()
+        state, start, end = self.state, self._settings.start, self._settings.end
+        progress.begin_step("step %d, t = %.4g of %.4g" % (state.step + 1, state.t, end))
+        if state.step == self._n_made:  # else one whose call was interrupted has been made after all
+            self._run(make)
+        self._n_made = state.step
+        if state.outcome == 0:
             self._each(lambda one: lib.weft_problem_files_after(one.files.pointer))
-        if self.state.outcome != 0 or self._is_at_end():
+        if state.outcome != 0 or self._is_at_end():
             self.close()
-        return self._made()
+        made = self._made()
+        progress.end_step(self._began, state.t - start, end - start)
+        return made
+
+    def _run(self, make: Callable[[_Integration], Any]) -> None:
+        """Make a step. After Ctrl-C the state is that before it, and the next step is made again; on ranks it is lost."""
+        if self._is_lost:
+            raise UsageError("a step on several ranks was interrupted, after which they have no common state: call steps() again", "usage")
+        self._is_broken = True
+        try:
+            self._each(make)
+            self._is_broken = False
+        except BaseException as error:
+            if not isinstance(error, Error):  # but a signal
+                self._is_broken = self._is_lost = self._problem._ranks is not None
+            raise
 
     def _made(self) -> Step:
         state = self.state
@@ -199,6 +239,7 @@ class Steps:
         outcome = _OUTCOMES[state.outcome]
         if state.outcome == 1:
             outcome += ": " + lib.weft_cg_outcome_name(state.solver).decode()
+        self._made_steps.append((state.step, state.t, state.dt, state.iterations, state.error))
         made = Step(state.t, state.dt, state.step, u, state.iterations, state.newton, state.error, outcome, self._problem)
         if state.outcome != 0 and self._must_converge:
             raise NotConverged("the step after t = %g was not made: %s" % (state.t, outcome), made)

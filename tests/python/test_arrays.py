@@ -1,9 +1,11 @@
 """Arrays: what is shared, what is copied, and how long memory lives."""
 
+import copy
 import gc
 import os
 import time
 import unittest
+from unittest import mock
 
 import numpy
 
@@ -115,6 +117,85 @@ class Arrays(unittest.TestCase):
                 lib.weft_memory_copy(array._pointer, array._pointer, 8)
             best = min(best, (time.perf_counter() - start) / 20)
         self.assertLess(best, 20e-6)
+
+    # ---- numpy's operators --------------------------------------------------------------------
+
+    def test_operators_are_those_of_numpy(self):
+        """On the host, and with arrays of which numpy() is a copy, as on a GPU."""
+        self.check_operators()
+        if not self.device.is_cuda:
+            copied, of_host = weft.Array.numpy, mock.patch.object(weft.Array, "_is_view", False)
+            with of_host, mock.patch.object(weft.Array, "numpy", lambda one: copied(one).copy()):
+                self.check_operators()
+
+    def check_operators(self):
+        plain = numpy.arange(12.0).reshape(3, 4)
+        array, two = self.device.asarray(plain.copy()), self.device.asarray(numpy.full((3, 4), 2.0))
+        same = numpy.testing.assert_array_equal
+        for found, expected in ((array + two, plain + 2), (2 - array, 2 - plain), (array * two, plain * 2), (array / two, plain / 2),
+                                (array // two, plain // 2), (array % two, plain % 2), (array**2, plain**2), (2**two, 2**(plain * 0 + 2)),
+                                (-array, -plain), (abs(-array), plain), (array @ plain.T, plain @ plain.T), (plain + array, 2 * plain),
+                                (numpy.sin(array), numpy.sin(plain)), (numpy.add.reduce(array), plain.sum(axis=0)),
+                                (numpy.modf(array / 2)[0], numpy.modf(plain / 2)[0]), (numpy.float64(2) * array, 2 * plain)):
+            self.assertIsInstance(found, weft.Array)
+            same(found, expected)
+        for found, expected in ((array > 3, plain > 3), (array == plain, plain == plain), (array[1], plain[1]),
+                                (array[:, 1::2], plain[:, 1::2]), (array[array > 3], plain[plain > 3]), (array[-1, ::-1], plain[-1, ::-1]),
+                                (numpy.array(list(array)), plain)):
+            self.assertIs(type(found), numpy.ndarray)
+            same(found, expected)
+        self.assertEqual((len(array), array.ndim, array[1, 2], numpy.max(array), numpy.linalg.norm(array), array.dtype),
+                         (3, 2, 6, 11, numpy.linalg.norm(plain), numpy.float64))
+        self.assertTrue(array != None and not array == "text")  # noqa: E711
+        self.check_writing(array, plain)
+
+    def check_writing(self, array, plain):
+        same, kept = numpy.testing.assert_array_equal, array
+        for key, value in ((1, 7), ((slice(None), 0), [1, 2, 3]), (plain > 6.5, 0), ((2, slice(1, 3)), array[0, 1:3])):
+            array[key] = value
+            plain[key] = value
+            same(array, plain)
+        array += 1
+        array *= self.device.asarray([1.0, 2, 3, 4])
+        array -= numpy.ones(4)
+        array /= 2
+        same(array, ((plain + 1) * [1, 2, 3, 4] - 1) / 2)
+        numpy.add(plain, 1, out=array)
+        numpy.multiply.at(array, (0, 0), 5.0)
+        plain += 1
+        plain[0, 0] *= 5
+        same(array, plain)
+        self.assertIs(array, kept)
+        out = numpy.empty((3, 4))
+        self.assertIs(numpy.add(array, array, out=out), out)
+        same(out, 2 * plain)
+        row = array[0]
+        if array._is_view:
+            row[0] = -3
+            self.assertEqual(array[0, 0], -3)
+        else:  # it would be written nowhere
+            with self.assertRaisesRegex(ValueError, "read-only"):
+                row[0] = -3
+        other = copy.deepcopy(array)
+        other[0] = 5
+        self.assertNotEqual(array[0, 1], 5)
+
+    def test_types_in_operators(self):
+        whole = self.device.asarray([1, 2, 3], "int32")
+        self.assertEqual(((whole + 1).dtype, (whole / 2).dtype), (numpy.int32, numpy.float64))
+        with self.assertRaisesRegex(TypeError, "Cannot cast"):
+            whole += 0.5
+        real = self.device.asarray(whole)  # not its bits as if they were numbers of 8 bytes
+        self.assertEqual((real.dtype, list(real)), (numpy.float64, [1, 2, 3]))
+        long = self.device.asarray([1, 2, 3], "int64")
+        numpy.testing.assert_array_equal(self.device.asarray(long), [1.0, 2, 3])
+        self.assertEqual((float(self.device.asarray([3.0])), bool(self.device.asarray([0]))), (3, False))
+        with self.assertRaisesRegex(ValueError, "ambiguous"):
+            bool(whole)
+        with self.assertRaises(TypeError):
+            hash(whole)
+        with self.assertRaisesRegex(weft.UsageError, "complex128"):
+            real[0] = 1j
 
     def test_null_device(self):
         device = weft.Device("null")

@@ -1,5 +1,5 @@
 """Commands of `solve` and `poisson` in the documentation, in Python: the same numbers as the programs write, and the same
-errors. The table in docs/tutorial-python.md has every option of `solve`."""
+errors. The table in docs/tutorial-python.md has every option of both."""
 
 import inspect
 import json
@@ -206,9 +206,13 @@ def commands(name):
 @unittest.skipUnless(os.access(os.path.join(BUILD, "solve"), os.X_OK), "this build has no programs")
 class Table(unittest.TestCase):
     def test_every_option(self):
-        """The page has each option of `solve` once, with what the package has, or the reason for which it is absent."""
-        help_ = subprocess.run([os.path.join(BUILD, "solve"), "--help"], capture_output=True, text=True, check=True).stdout
-        options = set(re.findall(r"^ +(?:-\w, |-\?, )?(--[a-z][a-z-]*)", help_, re.MULTILINE))
+        """The page has each option of `solve` and `poisson` once, with what the package has, or the reason for which it is absent."""
+        options = set()
+        for program in ("solve", "poisson"):
+            help_ = subprocess.run([os.path.join(BUILD, program), "--help"], capture_output=True, text=True, check=True).stdout
+            found = set(re.findall(r"^ +(?:-\w, |-\?, )?(--[a-z][a-z-]*)", help_, re.MULTILINE))
+            self.assertGreater(len(found), 40)
+            options |= found
         rows = re.findall(r"^\| (`--[^|]*) \| (.*) \|$", page("tutorial-python"), re.MULTILINE)
         listed = [option for first, _ in rows for option in re.findall(r"`(--[a-z-]+)`", first)]
         self.assertEqual(sorted(listed), sorted(options))

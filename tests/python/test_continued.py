@@ -233,14 +233,14 @@ class Continued(unittest.TestCase):
         self.assertTrue(numpy.array_equal(problem.values, step.values))
 
     def test_ctrl_c(self):
-        """A call that is interrupted leaves values that are not defined: they are no checkpoint."""
+        """The checkpoint is of the step before that which was interrupted."""
         problem = weft.Problem(self.mesh, device=self.device, **CASES["script"][1])
         with self.assertRaises(KeyboardInterrupt):
             with problem.steps(dt=0.05, end=0.4, initial=WAVES, checkpoint="c.vtkhdf", checkpoint_every=2) as steps:
                 next(steps), next(steps), next(steps)
                 with unittest.mock.patch("weft.steps.lib.weft_transient_step", side_effect=KeyboardInterrupt):
                     next(steps)
-        self.assertEqual(problem.steps(dt=0.05, end=0.4, initial=WAVES, resume="c.vtkhdf").state.step, 2)
+        self.assertEqual(problem.steps(dt=0.05, end=0.4, initial=WAVES, resume="c.vtkhdf").state.step, 3)
 
     def test_adapted(self):
         """A preconditioner that is adapted to matrices which change is set up again after a checkpoint, in either run."""

@@ -125,7 +125,7 @@ def keep():
     device, space, operator = found["device"], found["space"], found["operator"]
     try:
         operator.solve([1.0, 2.0])
-    except weft.ScriptError as error:
+    except weft.UsageError as error:
         kept = error
 
 for k in range(3):

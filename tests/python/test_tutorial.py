@@ -1,8 +1,10 @@
-"""The blocks of docs/tutorial-python.md, run one after the other; their output is what the page shows."""
+"""The cells of docs/tutorial-python.ipynb, run one after the other; their output is what the notebook shows. It is made of the page
+docs/tutorial-python.md by make_notebook.py."""
 
 import ast
 import contextlib
 import io
+import json
 import os
 import re
 import subprocess
@@ -10,7 +12,7 @@ import sys
 import tempfile
 import unittest
 
-PAGE = os.path.join(os.environ["WEFT_SOURCE"], "docs", "tutorial-python.md")
+from make_notebook import NOTEBOOK, PAGE, notebook
 
 
 def run(code, names):
@@ -31,26 +33,24 @@ def run(code, names):
 
 
 class Tutorial(unittest.TestCase):
-    def test_blocks(self):
-        with open(PAGE, encoding="utf-8") as file:
-            blocks = re.findall(r"^```(python|text)\n(.*?)^```$", file.read(), re.MULTILINE | re.DOTALL)
-        self.assertGreater(len(blocks), 12)
-        names, output = {}, None
-        before = os.getcwd()
+    def test_notebook_of_the_page(self):
+        with open(NOTEBOOK, encoding="utf-8") as file:
+            self.assertEqual(file.read(), notebook(), "make it again: WEFT_SOURCE=. python3 tests/python/make_notebook.py")
+
+    def test_cells(self):
+        with open(NOTEBOOK, encoding="utf-8") as file:
+            cells = [one for one in json.load(file)["cells"] if one["cell_type"] == "code"]
+        self.assertGreater(len(cells), 12)
+        names, before = {}, os.getcwd()
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             try:
-                for kind, text in blocks:
-                    if kind == "python":
-                        self.assertFalse(output, "a block's output is not shown: %s" % output)
-                        output = run(text, names)
-                    else:
-                        self.assertEqual(output, text)
-                        output = None
+                for one in cells:
+                    shown = "".join(line for output in one["outputs"] for line in output["text"])
+                    self.assertEqual(run("".join(one["source"]), names), shown)
                 self.assertTrue(os.path.exists("u.vtkhdf"))
             finally:
                 os.chdir(before)
-
 
     def test_page_as_a_program(self):
         """All blocks as one file, at the top and in a function: it ends without an error, its objects too."""
