@@ -27,6 +27,8 @@ def real(values: Any, what: str) -> Any:
 _BINARY = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide", "floordiv": "floor_divide",
            "mod": "remainder", "pow": "power", "matmul": "matmul"}
 _COMPARISONS = {"lt": "less", "le": "less_equal", "eq": "equal", "ne": "not_equal", "gt": "greater", "ge": "greater_equal"}
+_OTHERS = ("T all any argmax argmin argsort astype clip cumsum dot flatten item max mean min ndim nonzero prod ravel reshape round std sum "
+           "tolist transpose var").split()
 _UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute"}
 
 
@@ -45,9 +47,11 @@ class Arithmetic(_Operators):
     _is_view: Any  # whether numpy() is a view of the array
     __hash__ = None  # type: ignore[assignment]
 
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
+    def __getattr__(self, name: str) -> Any:
+        """What numpy's arrays have besides."""
+        if name in _OTHERS:
+            return len(self.shape) if name == "ndim" else getattr(self[...], name)
+        raise AttributeError("weft.Array has no %r" % name)
 
     def __len__(self) -> int:
         if not self.shape:

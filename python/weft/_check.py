@@ -6,7 +6,7 @@ import difflib
 import functools
 import inspect
 import numbers
-from typing import Any, Callable, Mapping, Sequence, TypeVar, cast
+from typing import Any, Callable, Iterable, Mapping, Sequence, TypeVar, cast
 
 from ._library import UsageError
 
@@ -55,20 +55,18 @@ def check_list(what: str, values: Any, kinds: Any, expected: str) -> list[Any]:
     """A list of objects of some classes."""
     if isinstance(values, kinds):
         raise refuse(what, values, "a list of them: [%r]" % (values,))
-    if isinstance(values, (str, Mapping)) or not isinstance(values, Sequence):
+    if isinstance(values, (str, Mapping)) or not isinstance(values, Iterable):
         raise refuse(what, values, "a list of " + expected)
-    for i, one in enumerate(values):
+    listed = list(values)
+    for i, one in enumerate(listed):
         check_type("%s[%d]" % (what, i), one, kinds, expected)
-    return list(values)
+    return listed
 
 
 def check_size(what: str, values: Any, n: int, of: str) -> None:
     """The number of entries of an array."""
-    size = 1
-    for length in values.shape:
-        size *= length
-    if size != n:
-        raise UsageError("%s has %d values, expected %d, %s" % (what, size, n, of), "usage")
+    if values.size != n:
+        raise UsageError("%s has %d values, expected %d, %s" % (what, values.size, n, of), "usage")
 
 
 def nearest(name: Any, known: Sequence[str]) -> str:

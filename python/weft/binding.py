@@ -46,7 +46,7 @@ def check_values(values: Any) -> dict[str, Any]:
     """What a problem is given for its inputs, by name."""
     check_names("values", values, "name -> number, formula or array, such as {\"k\": 1}")
     for name, value in values.items():
-        if value is None or callable(value) or isinstance(value, (dict, set, bytes)):
+        if value is None or callable(value) or isinstance(value, (bool, dict, set, bytes)):
             hint = "a formula is text, such as \"sin(pi*x)\"; or give its values at space.points" if callable(value) else ""
             raise refuse("the value of " + name, value, "a number, a formula in x, y, z and t, or an array", hint)
     return dict(values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import numbers
 from ctypes import byref, c_void_p
 from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence, Union
@@ -133,9 +134,9 @@ class Device(Shown):
         CuPy, PyTorch or JAX. The result then shares their memory; arrays of JAX must not be written. Everything else is
         copied.
         """
-        name = _type_name(dtype)
-        if isinstance(values, Array) and values.device is self and values._type == name:
+        if isinstance(values, Array) and values.device is self and values._type == dtype:
             return values
+        name = _type_name(dtype)
         import numpy
 
         view = self._gpu_view(values)
@@ -206,6 +207,8 @@ def _ordinal(name: str) -> int:
 
 
 def _type_name(dtype: Any) -> str:
+    if isinstance(dtype, str) and dtype in _TYPES:
+        return dtype
     import numpy
 
     try:
@@ -243,10 +246,7 @@ class Array(Arithmetic, Shown):
 
     @property
     def size(self) -> int:
-        n = 1
-        for length in self.shape:
-            n *= length
-        return n
+        return math.prod(self.shape)
 
     @property
     def nbytes(self) -> int:

@@ -75,7 +75,6 @@ class Mesh(Shown):
 
     def _start(self, mesh: Any, refine: int, order: bool, device: Optional[Device]) -> None:
         self._mesh, self._hierarchy = mesh, None
-        self._again = None
         self._handle = Handle("mesh", value=mesh)
         pointer = device._pointer if device else None
         if refine > 0:

@@ -113,6 +113,8 @@ class Results:
 
     def define(self, **formulas: str) -> None:
         """Name quantities, such as flux="-k*grad(u)", for the formulas of others, derived() and write()."""
+        for name, formula in formulas.items():
+            check_type(name, formula, str, "a formula as text")
         self._defined.update(formulas)
         self._quantities.clear()
 

@@ -146,6 +146,11 @@ class Arrays(unittest.TestCase):
             same(found, expected)
         self.assertEqual((len(array), array.ndim, array[1, 2], numpy.max(array), numpy.linalg.norm(array), array.dtype),
                          (3, 2, 6, 11, numpy.linalg.norm(plain), numpy.float64))
+        same(array.T, plain.T)
+        same(array.reshape(4, 3).sum(axis=0), plain.reshape(4, 3).sum(axis=0))
+        self.assertEqual((array.max(), array.mean(), array.tolist()), (11, 5.5, plain.tolist()))
+        with self.assertRaisesRegex(AttributeError, "weft.Array has no 'maximum'"):
+            array.maximum()
         self.assertTrue(array != None and not array == "text")  # noqa: E711
         self.check_writing(array, plain)
 
@@ -169,7 +174,8 @@ class Arrays(unittest.TestCase):
         out = numpy.empty((3, 4))
         self.assertIs(numpy.add(array, array, out=out), out)
         same(out, 2 * plain)
-        row = array[0]
+        row, turned = array[0], array.T
+        self.assertEqual(turned.flags.writeable, array._is_view)
         if array._is_view:
             row[0] = -3
             self.assertEqual(array[0, 0], -3)

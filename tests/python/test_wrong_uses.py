@@ -39,6 +39,7 @@ WRONG = [
     # values
     (lambda w: w.problem(values={"k": 1, "f": zero}), weft.UsageError, r"value of f is <function(.|\n)*a formula is text, such as"),
     (lambda w: w.problem(values={"k": 1, "f": None}), weft.UsageError, r"value of f is None: expected a number, a formula in x, y, z"),
+    (lambda w: w.problem(values={"k": 1, "f": True}), weft.UsageError, r"value of f is True \(bool\): expected a number"),
     (lambda w: w.problem(values=[1, 2]), weft.UsageError, r"values is \[1, 2\] \(list\): expected a dictionary: name ->"),
     (lambda w: w.problem(values={"k": 1, "g": 1}), weft.UsageError, r"no coefficient or constant 'g'\nhint: they contain k, f"),
     (lambda w: w.problem(values={"k": 1}), weft.UsageError, r"the coefficient or constant 'f' has no values"),
@@ -75,6 +76,7 @@ WRONG = [
     (lambda w: w.solved.integral(zero), weft.UsageError, r"the formula is <function zero.*: expected text"),
     (lambda w: w.solved.integral("u", "lft"), weft.Error, r"lft(.|\n)*left"),
     (lambda w: w.solved.errors(zero), weft.UsageError, r"a formula is <function zero"),
+    (lambda w: w.solved.define(flux=zero), weft.UsageError, r"flux is <function zero.*: expected a formula as text"),
     (lambda w: w.solved.derived("flux"), weft.UsageError, r"no quantity is called 'flux'; there are: none"),
     (lambda w: w.solved.write(None), weft.UsageError, r"the path is None: expected a name that ends in .vtkhdf or .vtu"),
     (lambda w: w.solved.eigenvalues("3"), weft.UsageError, r"n is '3' \(str\): expected a whole number"),
@@ -127,6 +129,9 @@ class WrongUses(unittest.TestCase):
                 with self.assertRaises(kind) as caught:
                     call(self)
                 self.assertIsNotNone(re.search(pattern, str(caught.exception)), str(caught.exception))
+
+    def test_conditions_of_a_generator(self):
+        self.assertEqual(len(self.problem(conditions=(one for one in ENDS))._conditions), 1)
 
     def test_a_problem_is_the_same_after_a_wrong_name(self):
         problem = self.problem()
