@@ -142,7 +142,7 @@ class Mesh(Shown):
         data = s.weft_mesh_data(
             dimension=d, n_nodes=len(points), n_cells=len(cells), x=_give(points, "float64"),
             cells=_give(cells, "int32"), n_groups=len(groups),
-            groups=_give_bytes(b"".join(bytes(group) for group in groups)), n_group_facets=len(joined["facet"]),
+            groups=_give(numpy.frombuffer(b"".join(map(bytes, groups)), "uint8"), "uint8"), n_group_facets=len(joined["facet"]),
             group_facet_nodes=_give(joined["facet"], "int32"), n_group_cells=len(joined["cell"]), group_cells=_give(joined["cell"], "int32"),
             points=s.weft_point_lists(n_nodes=len(joined["point"]), nodes=_give(joined["point"], "int32")))
         mesh = POINTER(s.weft_mesh)()
@@ -332,16 +332,8 @@ def _made_again(how: tuple[Any, ...], *size: int) -> Mesh:
     return made
 
 
-def _give_bytes(data: bytes) -> Any:
-    """Memory of the library's own with these bytes, for the library to keep."""
-    address = lib.weft_array_make(max(len(data), 1), 1)
-    if not address:
-        raise MemoryError("no memory for %d bytes" % len(data))
-    ctypes.memmove(address, data, len(data))
-    return address
-
-
 def _give(values: Any, dtype: str) -> Any:
+    """Memory of the library's own with these values, for the library to keep."""
     import numpy
 
     plain = numpy.asarray(values)

@@ -648,7 +648,7 @@ class AdvectionDiffusion(Shown):
             problem.initial_values = values.ctypes.data_as(POINTER(c_double))
         self._handle = Handle("advection_diffusion", self.space._handle, problem, made, values, rows)
         lib.weft_advection_diffusion_make(self.space._context.pointer, byref(problem), byref(self._handle.pointer))
-        self.state, self.dt = s.weft_step_state(), dt
+        self.state, self.dt, self._is_cut = s.weft_step_state(), dt, False
 
     def _about(self) -> About:
         return About("t = %.6g, step %d, %d nodes" % (self.t, self.state.step, self.mesh.n_nodes), [
@@ -667,7 +667,12 @@ class AdvectionDiffusion(Shown):
 
     def run(self, n: int = 1) -> Array:
         """Run n steps; returns the field."""
+        check_counts(n=n)
+        if self._is_cut:
+            raise UsageError("the steps were interrupted, and the field is not defined: make the AdvectionDiffusion again", "usage")
+        self._is_cut = True  # until the call returns
         lib.weft_advection_diffusion_run(self._handle.pointer, n, byref(self.state))
+        self._is_cut = False
         outcome = lib.weft_step_outcome_name(self.state.outcome).decode()
         if self.state.outcome != 0:
             raise RuntimeError("the run ended in step %d: %s" % (self.state.step, outcome))

@@ -318,6 +318,15 @@ class Comfort(unittest.TestCase):
         self.assertEqual(problem.solve().newton.n_iterations, n)
         numpy.testing.assert_allclose(problem.values, exact, atol=1e-8)
 
+    def test_interrupted_advection_diffusion_is_refused(self):
+        run = weft.AdvectionDiffusion(weft.Mesh("square:4"), 0.1, diffusivity=1, initial="x", device=self.device)
+        run.run(1)
+        with mock.patch("weft.operator.lib.weft_advection_diffusion_run", side_effect=KeyboardInterrupt):
+            with self.assertRaises(KeyboardInterrupt):
+                run.run(1)
+        with self.assertRaisesRegex(weft.UsageError, "the steps were interrupted, and the field is not defined"):
+            run.run(1)
+
     # ---- pictures -----------------------------------------------------------------------------
 
     def test_plot(self):
