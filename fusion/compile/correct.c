@@ -9,9 +9,9 @@
 
 enum { ROUNDS = 4 /* most times that the choice is corrected */ };
 
-/* Price the spills of a segment's kernels that had no price. *any: there were some. Kernels whose
- * spills the compiler does not report are left as they are, and so are patches: a kernel that adds
- * up the same sums without them stores atomically, which costs more than their spills. */
+/* Replace the estimated spills of a segment's kernels by those of the compiler, also where there are none. *any: a price has
+ * changed. Kernels whose spills the compiler does not report, or that have arrays in memory besides, are left as they are, and
+ * so are patches: a kernel that adds up the same sums without them stores atomically, which costs more than their spills. */
 static void price_spills(const weft_segment *segment, const weft_module *module, bool *any) {
     weft_implementations *all = segment->implementations;
     for (int i = 0; i < segment->plan->n_kernels; ++i) {
@@ -21,13 +21,14 @@ static void price_spills(const weft_segment *segment, const weft_module *module,
         while (number < all->n && &all->list[number] != kernel->implementation)
             ++number;
         if (number == all->n || weft_kernel_is_patch(kernel->kind) ||
-            all->list[number].spilled_bytes > 0 ||
-            !weft_module_resources(module, kernel->name, &used) || used.spill_store_bytes <= 0)
+            all->list[number].spills_are_known ||
+            !weft_module_resources(module, kernel->name, &used) || used.spill_store_bytes < 0 ||
+            (used.spill_store_bytes == 0 && used.stack_bytes > 0))
             continue;
-        weft_implementation_spills(segment->graph, &segment->limits, &segment->options,
-                                   used.spill_store_bytes + used.spill_load_bytes,
+        const double cost = all->list[number].cost;
+        weft_implementation_spills(used.spill_store_bytes + used.spill_load_bytes,
                                    &all->list[number]);
-        *any = true;
+        *any |= all->list[number].cost != cost;
     }
 }
 

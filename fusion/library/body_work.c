@@ -1,7 +1,7 @@
-/* Counts what the threads of a body do, by walking its statements for each thread of the first warp: operations, and
- * accesses to its operands. A loop is walked once, with its first index, and counted as often as it is repeated, unless it
- * is short and what is inside is executed more or less often for other indices. Where
- * the threads of the warp take different branches, the warp takes each of them. */
+/* Counts what the threads of a body do, by walking its statements with the threads of the first warp together: operations,
+ * and accesses to its operands. A loop is walked once, with its first index, and counted as often as it is repeated, unless
+ * it is short and what is inside is executed more or less often for other indices. Where the threads of the warp take
+ * different branches, the warp takes each of them; where other threads take one in other iterations, in each of these. */
 #include "fusion/base/array.h"
 #include "fusion/library/body.h"
 #include "fusion/library/work.h"
@@ -14,14 +14,25 @@ enum {
     DIVISION_OPERATIONS = 8 /* of ints, by a number that is not a power of two */
 };
 
+typedef uint32_t lanes; /* a bit for each thread of the warp */
+
 typedef struct counter {
-    body_writer w; /* evaluates integers; w.thread is the current thread */
+    body_writer w; /* evaluates integers; w.thread is the current thread, w.locals its ints */
     weft_body_work *work;
     const weft_term **terms; /* [work->n_accesses] */
-    double *times; /* [n_statements] how often each is executed, at most over the threads */
-    double *own;   /* [n_statements] by the current thread so far */
-    double counts[WEFT_BODY_ACCESSES]; /* the same of the accesses */
+    double *times;           /* [n_statements] how often the warp executes each */
+    body_local *locals[WEFT_BODY_WARP];
+    bool *arrays_seen; /* [n_locals] */
 } counter;
+
+static void be(counter *c, int thread) {
+    c->w.thread = thread;
+    c->w.locals = c->locals[thread];
+}
+
+static bool has(lanes active, int thread) {
+    return active >> thread & 1;
+}
 
 static bool is_constant(const weft_term *term) {
     bool constant =
@@ -125,27 +136,28 @@ static weft_body_access *access_of(counter *c, const weft_term *term) {
     return &work->accesses[i];
 }
 
-static void visit_accesses(counter *c, const weft_term *term, double times) {
+static void visit_accesses(counter *c, const weft_term *term, double times, lanes active) {
     if (!term)
         return;
     if (term->kind == TERM_ARGUMENT || term->kind == TERM_RESULT) {
         weft_body_access *one = access_of(c, term);
         if (!one)
             return;
-        double *count = &c->counts[one - c->work->accesses];
-        *count += times;
-        one->count = *count > one->count ? *count : one->count;
-        if (one->components[c->w.thread] < 0)
-            one->components[c->w.thread] = component_of(c, term);
+        for (int t = 0; t < WEFT_BODY_WARP && one->count == 0; ++t)
+            if (has(active, t)) {
+                be(c, t);
+                one->components[t] = component_of(c, term);
+            }
+        one->count += times;
         return;
     }
     for (int k = 0; k < term->n_children; ++k)
-        visit_accesses(c, term->children[k], times);
+        visit_accesses(c, term->children[k], times, active);
 }
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-/* The number of iterations of a loop, with its index at the first. */
+/* The number of iterations of the current thread's loop, with its index at the first. */
 static double enter_loop(counter *c, const weft_statement *loop) {
     int64_t first = 0, bound = 0, repeats = 0;
     body_local *index = &c->w.locals[loop->local];
@@ -160,7 +172,7 @@ static double enter_loop(counter *c, const weft_statement *loop) {
     return n < 1 ? 1 : n;
 }
 
-static void walk(counter *c, const weft_statement *first, double times);
+static void walk(counter *c, const weft_statement *first, double times, lanes active);
 
 static bool uses(const weft_term *term, int local) {
     bool found = term && term->kind == TERM_LOCAL && term->index == local;
@@ -179,61 +191,103 @@ static bool varies_with(const weft_statement *first, int local) {
     return false;
 }
 
-static void walk_loop(counter *c, const weft_statement *loop, double times) {
-    const double repeats = enter_loop(c, loop);
-    body_local *index = &c->w.locals[loop->local];
-    const int64_t first = index->integer;
-    if (repeats <= 0)
-        return;
-    if (!index->known || repeats > WALKED_ITERATIONS || !varies_with(loop->body, loop->local)) {
-        walk(c, loop->body, times * repeats);
-        return;
-    }
-    for (int i = 0; i < (int)repeats; ++i) {
-        index->known = true; /* an inner use of the counter may have cleared it */
-        index->integer = first + i * loop->step;
-        walk(c, loop->body, times);
-    }
+/* An iteration for the threads that have so many; their indices. */
+static lanes enter_iteration(counter *c, const weft_statement *loop, const double *repeats,
+                             const int64_t *firsts, int i, lanes active) {
+    lanes inside = 0;
+    for (int t = 0; t < WEFT_BODY_WARP; ++t)
+        if (has(active, t) && repeats[t] > i) {
+            /* an inner use of the counter may have cleared it */
+            c->locals[t][loop->local].known = true;
+            c->locals[t][loop->local].integer = firsts[t] + i * loop->step;
+            inside |= (lanes)1 << t;
+        }
+    return inside;
 }
 
-static void walk_statement(counter *c, const weft_statement *s, double times) {
-    int64_t holds = 0;
-    switch (s->kind) {
-    case STATEMENT_BLOCK:
-        walk(c, s->body, times);
-        break;
-    case STATEMENT_FOR:
-        walk_loop(c, s, times);
-        break;
-    case STATEMENT_IF:
-        if (!weft_body_integer(&c->w, s->condition, &holds)) {
-            walk(c, s->body, times);
-            walk(c, s->otherwise, times);
-        } else {
-            walk(c, holds ? s->body : s->otherwise, times);
-        }
-        break;
-    case STATEMENT_BARRIER:
-        break;
-    case STATEMENT_DECLARE:
-        if (!c->w.variant->body.locals[s->local].real)
+static void walk_loop(counter *c, const weft_statement *loop, double times, lanes active) {
+    double repeats[WEFT_BODY_WARP], most = 0;
+    int64_t firsts[WEFT_BODY_WARP];
+    lanes inside = 0;
+    bool known = true;
+    for (int t = 0; t < WEFT_BODY_WARP; ++t) {
+        if (!has(active, t))
+            continue;
+        be(c, t);
+        repeats[t] = enter_loop(c, loop);
+        firsts[t] = c->w.locals[loop->local].integer;
+        known = known && c->w.locals[loop->local].known;
+        most = repeats[t] > most ? repeats[t] : most;
+        inside |= repeats[t] > 0 ? (lanes)1 << t : 0;
+    }
+    if (!inside)
+        return;
+    if (!known || most > WALKED_ITERATIONS || !varies_with(loop->body, loop->local)) {
+        walk(c, loop->body, times * most, inside);
+        return;
+    }
+    for (int i = 0; i < (int)most; ++i)
+        walk(c, loop->body, times, enter_iteration(c, loop, repeats, firsts, i, inside));
+}
+
+static void walk_branches(counter *c, const weft_statement *s, double times, lanes active) {
+    lanes body = 0, otherwise = 0;
+    for (int t = 0; t < WEFT_BODY_WARP; ++t) {
+        int64_t holds = 0;
+        if (!has(active, t))
+            continue;
+        be(c, t);
+        const bool known = weft_body_integer(&c->w, s->condition, &holds);
+        body |= !known || holds ? (lanes)1 << t : 0;
+        otherwise |= !known || !holds ? (lanes)1 << t : 0;
+    }
+    walk(c, s->body, times, body);
+    walk(c, s->otherwise, times, otherwise);
+}
+
+/* An int gets its value, and an array of reals is counted where it first appears. */
+static void declare(counter *c, const weft_statement *s, lanes active) {
+    const weft_local *local = &c->w.variant->body.locals[s->local];
+    for (int t = 0; t < WEFT_BODY_WARP && !local->real; ++t)
+        if (has(active, t)) {
+            be(c, t);
             c->w.locals[s->local].known =
                 s->value && weft_body_integer(&c->w, s->value, &c->w.locals[s->local].integer);
-        visit_accesses(c, s->value, times);
-        break;
-    case STATEMENT_ASSIGN:
-        visit_accesses(c, s->value, times);
-        visit_accesses(c, s->target, times);
-        break;
+        }
+    double components = local->rank > 0;
+    for (int k = 0; k < local->rank; ++k) {
+        int64_t extent = 0;
+        components *= weft_body_integer(&c->w, local->extents[k], &extent) ? (double)extent : 0;
     }
+    c->work->array_components += c->arrays_seen[s->local] ? 0 : components;
+    c->arrays_seen[s->local] = true;
 }
 
-static void walk(counter *c, const weft_statement *first, double times) {
-    for (const weft_statement *s = first; s; s = s->next) {
-        double *own = &c->own[s->number];
-        *own += times;
-        c->times[s->number] = *own > c->times[s->number] ? *own : c->times[s->number];
-        walk_statement(c, s, times);
+static void walk(counter *c, const weft_statement *first, double times, lanes active) {
+    for (const weft_statement *s = active ? first : NULL; s; s = s->next) {
+        c->times[s->number] += times;
+        switch (s->kind) {
+        case STATEMENT_BLOCK:
+            walk(c, s->body, times, active);
+            break;
+        case STATEMENT_FOR:
+            walk_loop(c, s, times, active);
+            break;
+        case STATEMENT_IF:
+            walk_branches(c, s, times, active);
+            break;
+        case STATEMENT_BARRIER:
+            c->work->barriers += times;
+            break;
+        case STATEMENT_DECLARE:
+            declare(c, s, active);
+            visit_accesses(c, s->value, times, active);
+            break;
+        case STATEMENT_ASSIGN:
+            visit_accesses(c, s->value, times, active);
+            visit_accesses(c, s->target, times, active);
+            break;
+        }
     }
 }
 
@@ -250,22 +304,22 @@ weft_status weft_body_work_count(weft_arena *arena, const weft_specialisation *s
     weft_status status = WEFT_OK;
     const weft_variant *walked = specialisation->function->variants[variant];
     const weft_body *body = &walked->body;
+    lanes all = 0;
     counter c = {.w = {.specialisation = specialisation,
                        .variant = walked,
                        .error = error,
                        .thread_known = true},
                  .work = out};
     *out = (weft_body_work){0};
-    TRY(WEFT_ALLOC(arena, c.w.locals, (size_t)body->n_locals + 1, error));
     TRY(WEFT_ALLOC(arena, c.times, (size_t)body->n_statements + 1, error));
-    TRY(WEFT_ALLOC(arena, c.own, (size_t)body->n_statements + 1, error));
+    TRY(WEFT_ALLOC(arena, c.arrays_seen, (size_t)body->n_locals + 1, error));
     TRY(WEFT_ALLOC(arena, c.terms, WEFT_BODY_ACCESSES, error));
     for (int t = 0; t < WEFT_BODY_WARP && t < specialisation->threads[variant]; ++t) {
-        c.w.thread = t;
-        memset(c.own, 0, (size_t)body->n_statements * sizeof *c.own);
-        memset(c.counts, 0, sizeof c.counts);
-        walk(&c, body->first, 1);
+        TRY(WEFT_ALLOC(arena, c.locals[t], (size_t)body->n_locals + 1, error));
+        all |= (lanes)1 << t;
     }
+    c.w.locals = c.locals[0];
+    walk(&c, body->first, 1, all);
     out->operations = sum_operations(&c, body->first);
 done:
     return status;

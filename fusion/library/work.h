@@ -13,15 +13,16 @@ enum {
 /** An access to an operand: one place in the text of a body. */
 typedef struct weft_body_access {
     int operand;  /* index of an argument; -1: the result */
-    double count; /* per thread, at most */
+    double count; /* of the warp */
     int components
-        [WEFT_BODY_WARP]; /* of the first threads, row by row, when each is there first; -1: none, or unknown */
+        [WEFT_BODY_WARP]; /* of the first threads, row by row, those that are there first; -1: none, or unknown */
 } weft_body_access;
 
 typedef struct weft_body_work {
     double
         operations; /* per thread: arithmetic, comparisons and subscripts; of divergent branches the sum */
-    double loops; /* iterations of its loops */
+    double barriers;         /* that its threads meet */
+    double array_components; /* of the arrays that it declares, per thread */
     weft_body_access accesses[WEFT_BODY_ACCESSES];
     int n_accesses;
 } weft_body_work;

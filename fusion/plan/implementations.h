@@ -120,11 +120,9 @@ weft_status weft_predictor_make(weft_arena *arena, const weft_graph *graph,
                                 weft_predictor **out, weft_error *error);
 /** The components of the predicted time. barriers: per block and serial iteration. */
 weft_kernel_prediction weft_implementation_prediction(const weft_implementation *made);
-/** Add to made's predicted seconds and cost what its register spills take.
+/** Predict again with the register spills that the compiler reported, in place of the estimated ones; 0: there are none.
  *  bytes  per thread, stored and loaded */
-void weft_implementation_spills(const weft_graph *graph, const weft_limits *limits,
-                                const weft_compile_options *options, int bytes,
-                                weft_implementation *made);
+void weft_implementation_spills(int bytes, weft_implementation *made);
 /** Threads per element of the native bodies of several threads (fusion/library/native.h); 0: there is none, -1:
  *  two that differ, which cannot be in one kernel. (fusion/plan/placement.c) */
 int weft_joint_threads(const weft_graph *graph, const weft_implementation *made);

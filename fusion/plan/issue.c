@@ -28,7 +28,7 @@ enum {
 /* The work of a body: operations of a thread, its accesses to each operand with the number of their places in the text,
  * and how often shared memory is accessed for those of a warp in blocks of 1, 2, 4, ... elements. */
 struct weft_call_work {
-    double operations;
+    double operations, barriers, array_components;
     int n_accesses[WEFT_ARGUMENTS_MAX + 1];
     double accesses[WEFT_ARGUMENTS_MAX + 1], wavefronts[WEFT_ARGUMENTS_MAX + 1][BLOCKS];
 };
@@ -179,6 +179,23 @@ double weft_issue_least(const weft_predictor *p, const weft_implementation *made
     return lanes / WARP;
 }
 
+double weft_issue_barriers(const weft_predictor *p, const weft_implementation *made) {
+    double n = 0;
+    for (int i = 0; i < made->fusion->n_calls && made->threads_per_element > 1; ++i) {
+        const weft_call *call = &p->graph->calls[made->order[i]];
+        if (call->specialisation)
+            n += p->work[p->first_work[call->id] + made->variants[i]].barriers;
+    }
+    return n;
+}
+
+double weft_issue_arrays(const weft_predictor *p, const weft_implementation *made, int position) {
+    const weft_call *call = &p->graph->calls[made->order[position]];
+    return call->specialisation && p->work
+               ? p->work[p->first_work[call->id] + made->variants[position]].array_components
+               : 0;
+}
+
 /* A native body: the operations that it declares, or those of the function, and each component once. */
 static void native_work(const weft_call *call, int variant, weft_call_work *out) {
     const weft_specialisation *one = call->specialisation;
@@ -204,6 +221,8 @@ static weft_status count_work(weft_arena *arena, const weft_predictor *p, const 
     }
     TRY(weft_body_work_count(arena, call->specialisation, variant, &body, error));
     out->operations = body.operations;
+    out->barriers = body.barriers;
+    out->array_components = body.array_components;
     for (int i = 0; i < body.n_accesses; ++i) {
         const weft_body_access *one = &body.accesses[i];
         const int operand = one->operand < 0 ? call->n_operands : one->operand;

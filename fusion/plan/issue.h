@@ -13,3 +13,7 @@ weft_status weft_issue_prepare(weft_arena *arena, weft_predictor *p, weft_error 
 weft_warp_work weft_issue_work(const weft_predictor *p, const weft_implementation *made);
 /** Instructions of a warp per element that no shape or placement can avoid, if no lane is idle. */
 double weft_issue_least(const weft_predictor *p, const weft_implementation *made);
+/** Barriers inside the bodies of an implementation, per block and serial iteration. */
+double weft_issue_barriers(const weft_predictor *p, const weft_implementation *made);
+/** Components of the arrays that a thread of the call at a position declares; 0 where bodies are not counted. */
+double weft_issue_arrays(const weft_predictor *p, const weft_implementation *made, int position);

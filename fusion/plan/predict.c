@@ -158,16 +158,23 @@ static int place_of_call(const weft_implementation *made, int position, int n_op
     return PLACE_REGISTER;
 }
 
-/* A product of matrices, or a factorisation, that exceeds the registers of its thread is a loop over arrays in memory, of
- * which each multiply-add reads two numbers: on an H200, products of 24 x 24 doubles take 51 ns each, as predicted 45. */
-static double array_seconds(const weft_predictor *p, const weft_implementation *made,
+/* A product of matrices that exceeds the registers of its thread is a loop over arrays in memory, of which each multiply-add
+ * reads two numbers: on an H200, products of 24 x 24 doubles take 51 ns each, as predicted 45. A factorisation passes over its
+ * array once a step: of what is not in registers each multiply-add reads a number and writes one. NVRTC's spills are 0.9 to
+ * 2.6 times that, for LU and Cholesky of n = 12 and 16; where all fits, 0. */
+static double array_seconds(const weft_predictor *p, const weft_implementation *made, double most,
                             double bandwidth) {
     double flops = 0;
     for (int i = 0; p->is_gpu && made->threads_per_element == 0 && i < made->fusion->n_calls; ++i) {
         const weft_call *call = &p->graph->calls[made->order[i]];
-        if (call->specialisation && call->flops > UNROLLED_FLOPS &&
-            (weft_function_is_product(call->specialisation->function) ||
-             weft_function_is_unrolled(call->specialisation->function)))
+        const weft_function *function =
+            call->specialisation ? call->specialisation->function : NULL;
+        const double array = fmax(weft_issue_arrays(p, made, i),
+                                  weft_shape_count(&p->graph->values[call->result].shape)) *
+                             p->real_bytes / 4;
+        if (function && weft_function_is_unrolled(function))
+            flops += call->flops * fmax(1 - most / array, 0);
+        else if (function && weft_function_is_product(function) && call->flops > UNROLLED_FLOPS)
             flops += call->flops;
     }
     return flops * p->real_bytes / bandwidth;
@@ -197,10 +204,15 @@ static bool is_by_colours(const weft_predictor *p, const weft_implementation *ma
     return false;
 }
 
-/* Components that one thread holds at once. Only maps write results in place (weft_kernel_kind). */
+/* Components that one thread holds at once, its own or those of arrays of a body, which are often a copy of these. Only maps
+ * write results in place (weft_kernel_kind). */
 static int components_of_thread(const weft_predictor *p, const weft_implementation *made) {
+    double most = made->register_components;
+    for (int i = 0; made->threads_per_element > 0 && !made->is_dense && i < made->fusion->n_calls;
+         ++i)
+        most = fmax(most, weft_issue_arrays(p, made, i));
     if (made->threads_per_element > 0)
-        return made->register_components;
+        return (int)most;
     if (!p->is_gpu || made->is_dense || has_reduction(p, made) || is_by_colours(p, made) ||
         weft_fusion_is_nested(p->graph, made->fusion) ||
         weft_fusion_product(p->graph, made->fusion) >= 0)
@@ -219,9 +231,11 @@ static double components_moved(const weft_predictor *p, const weft_implementatio
     return n;
 }
 
-/* Register spills, estimated: words per thread beyond the available registers are written and read back. What
+/* Register spills, as compiled or estimated: words per thread beyond the available registers are written and read back. What
  * is live at once is more than what a compiler spills, which loads late: a third is counted. */
 static double spill_seconds(const weft_predictor *p, const weft_implementation *made) {
+    if (made->spills_are_known)
+        return spilled_seconds(p->limits, made, made->spilled_bytes);
     double words = components_of_thread(p, made) * p->real_bytes / 4;
     const double most = p->is_gpu
                             ? REGISTERS_MOST - REGISTERS_OWN
@@ -230,7 +244,7 @@ static double spill_seconds(const weft_predictor *p, const weft_implementation *
     const double bandwidth = weft_cost_bandwidth(p->limits);
     words -= most;
     return words > 0 ? spilled_seconds(p->limits, made, 2 * 4 * words) / LIVE_FACTOR +
-                           array_seconds(p, made, bandwidth)
+                           array_seconds(p, made, most, bandwidth)
                      : 0;
 }
 
@@ -365,13 +379,10 @@ double weft_prediction_seconds(const weft_kernel_prediction *part, double elemen
     return terms ? more + non_overlapped_part(terms, part->barriers) * less : more;
 }
 
-void weft_implementation_spills(const weft_graph *graph, const weft_limits *limits,
-                                const weft_compile_options *options, int bytes,
-                                weft_implementation *made) {
-    const double seconds = spilled_seconds(limits, made, bytes);
+void weft_implementation_spills(int bytes, weft_implementation *made) {
     made->spilled_bytes = bytes;
-    made->seconds += seconds;
-    made->cost += seconds * weft_elements_assumed(graph, options, made->fusion->index_set);
+    made->spills_are_known = true;
+    weft_predict(made->predictor, made);
 }
 
 /* Seconds of the kernels that gather the accumulations of this one, with their launches. */
@@ -464,9 +475,10 @@ static void predict_at(const weft_predictor *p, weft_implementation *made,
     made->seconds = weft_prediction_seconds(&part, n, terms);
     if (issues && !terms)
         made->seconds += ISSUE_SHARE * fmin(made->transfer_seconds, made->compute_seconds);
+    const double barriers = part.barriers + (p->is_gpu ? weft_issue_barriers(p, made) : 0);
     const double waiting =
-        point.threads * (part.barriers * BARRIER_SECONDS +
-                         (p->is_gpu ? serial_flops(p, made) : 0) * SERIAL_SECONDS);
+        point.threads *
+        (barriers * BARRIER_SECONDS + (p->is_gpu ? serial_flops(p, made) : 0) * SERIAL_SECONDS);
     if (waiting > 0) /* resident blocks of all multiprocessors wait concurrently */
         made->seconds += waiting / (weft_cost_resident(p->limits, &point) * point.elements *
                                     weft_cost_multiprocessors(p->limits));

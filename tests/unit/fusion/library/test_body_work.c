@@ -65,6 +65,17 @@ static const work_case cases[] = {
      0,
      5,
      first},
+    {"//@ function f(x: real[n]) -> y: real[n]\n" HEAD
+     "//@ threads 1\nfor (int k = 0; k < n; ++k)\n    y(k) = sqrt(x(k));\n"
+     "//@ threads n  x(t)\nfor (int k = 0; k < n; ++k) {\n    if (t == k)\n        y(k) = "
+     "sqrt(x(k));\n"
+     "    barrier;\n}\n",
+     {1, {8}},
+     72, /* the warp takes the branch of each thread: a comparison and a root of 8 operations */
+     2,
+     0,
+     8,
+     first},
 };
 
 static void counts(void **state) {
