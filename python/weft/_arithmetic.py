@@ -112,8 +112,9 @@ def _operator(ufunc: str, swapped: bool = False, in_place: bool = False) -> Any:
     def operator(self: Arithmetic, *others: Any) -> Any:
         import numpy
 
-        if any(one is None or callable(one) or isinstance(one, (str, bytes, dict)) for one in others):
-            return NotImplemented
+        if not all(isinstance(one, (complex, float, int, list, tuple)) or hasattr(one, "__dlpack__")
+                   or getattr(one, "__array_ufunc__", None) for one in others):
+            return NotImplemented  # such as matrices of scipy, who know what to do with an array
         arguments = (*others, self) if swapped else (self, *others)
         return getattr(numpy, ufunc)(*arguments, **({"out": (self,)} if in_place else {}))
 

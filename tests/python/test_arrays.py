@@ -152,6 +152,9 @@ class Arrays(unittest.TestCase):
         with self.assertRaisesRegex(AttributeError, "weft.Array has no 'maximum'"):
             array.maximum()
         self.assertTrue(array != None and not array == "text")  # noqa: E711
+        for other in (object(), None, "text", len):
+            with self.assertRaises(TypeError):
+                array + other
         self.check_writing(array, plain)
 
     def check_writing(self, array, plain):
