@@ -33,11 +33,12 @@ def draw(write: Callable[[str], None], name: Optional[str], path: Any, dimension
     if name is not None and name not in known:
         raise UsageError("no field is called %r; %s" % (name, nearest(name, known)), "usage")
     shown = name or ("u" if "u" in known else known[0] if known else None)
+    is_flat = dimension == 2
     if warp and shown in data.point_data.keys():
         is_vector = data.point_data[shown].ndim == 2
         data = data.warp_by_vector(shown, factor=warp) if is_vector else data.warp_by_scalar(shown, factor=warp, normal=(0, 0, 1))
+        is_flat = is_flat and is_vector
     plotter = pyvista.Plotter(off_screen=True if path is not None else None)
-    is_flat = dimension == 2 and not warp
     plotter.add_mesh(data, **{"scalars": shown, "show_edges": edges, "component": component, "lighting": not is_flat, **options})
     if dimension == 1:
         plotter.view_xz()
