@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from copy import copy
@@ -61,9 +62,7 @@ class Input(NamedTuple):
     def array(self, device: Device, name: str, values: Any) -> Array:
         """The values on the device, in the order in which forms read them."""
         shape = getattr(real(values, "the values of " + name), "shape", (-1,))
-        n = 1
-        for size in shape[1:]:
-            n *= size
+        n = math.prod(shape[1:])
         if len(shape) > 1 and self.components is not None and n != self.components:
             raise UsageError("the values of %s have the shape %r, expected [entries, %d]"
                              % (name, tuple(shape), self.components), "usage")

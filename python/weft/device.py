@@ -221,12 +221,9 @@ def _type_name(dtype: Any) -> str:
 
 
 def _bytes(shape: Sequence[int], name: str) -> int:
-    n = _TYPES[name]
-    for size in shape:
-        if size < 0:
-            raise UsageError("a negative size in %r" % (tuple(shape),), "usage")
-        n *= size
-    return n
+    if min(shape, default=0) < 0:
+        raise UsageError("a negative size in %r" % (tuple(shape),), "usage")
+    return _TYPES[name] * math.prod(shape)
 
 
 class Array(Arithmetic, Shown):

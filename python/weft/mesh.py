@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 from ctypes import POINTER, byref, c_double, c_int, c_int32, c_int64, c_void_p
 from typing import TYPE_CHECKING, Any, Mapping, Optional
@@ -23,9 +24,7 @@ def _view(pointer: Any, shape: tuple[int, ...], dtype: str, owner: Any) -> numpy
     """A read-only view of the library's memory, which keeps the owner alive."""
     import numpy
 
-    n = 1
-    for size in shape:
-        n *= size
+    n = math.prod(shape)
     if n == 0 or not pointer:
         return numpy.empty(shape, dtype)
     buffer = buffer_of(ctypes.cast(pointer, c_void_p).value or 0, n * numpy.dtype(dtype).itemsize, owner)

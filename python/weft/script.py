@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 from ctypes import byref
 from typing import TYPE_CHECKING, Any, Mapping, Optional
@@ -271,7 +272,4 @@ def _interleave(device: Device, value: Any, n: int, lanes: int, real: str) -> Ar
 
 
 def _count(shape: Any) -> int:
-    n = 1
-    for size in shape or ():
-        n *= size
-    return n
+    return math.prod(shape or ())
