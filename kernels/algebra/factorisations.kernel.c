@@ -29,17 +29,15 @@ for (int k = 0; k < n; ++k) {
 //@ common    elimination_by_lanes
 // Elimination with partial pivoting by T threads of a warp, each with the rows t, t + T, ... in registers. Rows stay where they
 // are: `place` says which row of the exchanged matrix each is. In step k its pivot row goes to row k of W, from which all read
-// it: U_kj is at W[k][j - k], and the multiplier of step k for row i at W[i][S - 1 - k]. Registers move by one column a step,
-// so that few statements serve all steps.
-struct __align__(16) pack {
-    real v[16 / sizeof(real)];
-};
+// it: U_kj is at W[k][j - k], the multiplier of step k for row i at W[i][S - 1 - k], the right-hand side at W[n][k], p_k at
+// W[n + 1][k]. Registers move by one column a step, so that few statements serve all steps.
+struct __align__(16) pack { real v[16 / sizeof(real)]; };
 template <int n, int T> struct rows {
     static constexpr int R = (n + T - 1) / T;       // rows of a thread
     static constexpr int P = (n + 3) / 4 * 4;       // columns, in whole packs
     static constexpr int S = 4 * ((P / 4 + 1) | 1); // distance of rows: packs of eight threads are in different banks
     static constexpr int V = 16 / sizeof(real);
-    typedef real matrix[n][S];
+    typedef real matrix[n + 2][S];
     real w[R][P], b[R];
     int place[R];
 
@@ -52,8 +50,7 @@ template <int n, int T> struct rows {
             b[r] = 0;
             UNROLL for (int q = 0; q < P; q += V) {
                 const pack u = *(const pack *)&W[row < n ? row : 0][q];
-                UNROLL for (int v = 0; v < V; ++v)
-                    w[r][q + v] = u.v[v];
+                UNROLL for (int v = 0; v < V; ++v) w[r][q + v] = u.v[v];
             }
         }
         __syncwarp();
@@ -65,66 +62,55 @@ template <int n, int T> struct rows {
         int p = n;
         UNROLL for (int r = 0; r < R; ++r) {
             const real size = w[r][0] == w[r][0] ? fabs(w[r][0]) : (real)__longlong_as_double(0x7ff0000000000000LL);
-            if (place[r] >= k && (size > most || (size == most && place[r] < p))) {
-                most = size;
-                p = place[r];
-            }
+            const bool more = place[r] >= k && (size > most || (size == most && place[r] < p));
+            most = more ? size : most;
+            p = more ? place[r] : p;
         }
         UNROLL for (int by = T / 2; by > 0; by /= 2) {
             const real size = __shfl_xor_sync(0xffffffffu, most, by);
             const int q = __shfl_xor_sync(0xffffffffu, p, by);
-            if (size > most || (size == most && q < p)) {
-                most = size;
-                p = q;
-            }
+            p = size > most || (size == most && q < p) ? q : p;
+            most = size > most ? size : most;
         }
         return p;
     }
 
-    // Step k, with `width` columns left in registers; right: of its row, pivots: p_k. Below a zero pivot all is zero.
-    template <int width, bool divides_zero>
-    __device__ void step(int k, matrix &W, real *right, real *pivots, int t) {
+    // Step k, with `width` columns left in registers.
+    template <int width> __device__ void step(int k, matrix &W) {
         const int p = pivot(k);
-        pivots[k] = p;
+        W[n + 1][k] = p;
         UNROLL for (int r = 0; r < R; ++r) {
             const bool found = place[r] == p;
             place[r] = found ? k : place[r] == k ? p : place[r];
-            if (!found)
-                continue;
-            right[k] = b[r];
-            UNROLL for (int q = 0; q < width; q += V) {
+            if (found)
+                W[n][k] = b[r];
+            UNROLL for (int q = 0; q < width && found; q += V) {
                 pack u;
-                UNROLL for (int v = 0; v < V; ++v)
-                    u.v[v] = w[r][q + v];
+                UNROLL for (int v = 0; v < V; ++v) u.v[v] = w[r][q + v];
                 *(pack *)&W[k][q] = u;
             }
         }
         __syncwarp();
-        const real d = W[k][0], c = right[k];
         real f[R];
         UNROLL for (int r = 0; r < R; ++r) {
-            const bool below = place[r] > k;
-            f[r] = below && (divides_zero || d != 0) ? w[r][0] / d : 0;
-            if (below) {
+            f[r] = place[r] > k ? w[r][0] / W[k][0] : 0;
+            if (place[r] > k) {
                 W[place[r]][S - 1 - k] = f[r];
-                b[r] -= f[r] * c;
+                b[r] -= f[r] * W[n][k];
             }
         }
         UNROLL for (int q = 0; q < width; q += V) {
             const pack u = *(const pack *)&W[k][q];
             UNROLL for (int v = q > 0 ? 0 : 1; v < V; ++v)
-                UNROLL for (int r = 0; r < R; ++r)
-                    w[r][q + v - 1] = w[r][q + v] - f[r] * u.v[v];
+                UNROLL for (int r = 0; r < R; ++r) w[r][q + v - 1] = w[r][q + v] - f[r] * u.v[v];
         }
     }
-
-    template <int first, bool divides_zero>
-    __device__ void steps(matrix &W, real *right, real *pivots, int t) {
+    template <int first> __device__ void steps(matrix &W) {
         #pragma unroll 1
         for (int k = first; k < (first + 4 < n ? first + 4 : n); ++k)
-            step<P - first, divides_zero>(k, W, right, pivots, t);
+            step<P - first>(k, W);
         if constexpr (first + 4 < n)
-            steps<first + 4, divides_zero>(W, right, pivots, t);
+            steps<first + 4>(W);
         else
             __syncwarp();
     }
@@ -132,20 +118,33 @@ template <int n, int T> struct rows {
     // y of L y = b, in y, becomes x of U x = y.
     static __device__ void substitute(const matrix &W, real (&y)[R], int t) {
         real inverse[R];
-        UNROLL for (int r = 0; r < R; ++r)
-            inverse[r] = 1 / W[t + r * T < n ? t + r * T : 0][0];
+        UNROLL for (int r = 0; r < R; ++r) inverse[r] = 1 / W[t + r * T < n ? t + r * T : 0][0];
         UNROLL for (int s = R - 1; s >= 0; --s)
             #pragma unroll 1
             for (int k = (n < s * T + T ? n : s * T + T) - 1; k >= s * T; --k) {
                 const real x = __shfl_sync(0xffffffffu, y[s] * inverse[s], k - s * T, T);
                 UNROLL for (int r = 0; r <= s; ++r)
-                    if (t + r * T < k)
-                        y[r] -= W[t + r * T][k - t - r * T] * x;
+                    if (t + r * T < k) y[r] -= W[t + r * T][k - t - r * T] * x;
             }
-        UNROLL for (int r = 0; r < R; ++r)
-            y[r] *= inverse[r];
+        UNROLL for (int r = 0; r < R; ++r) y[r] *= inverse[r];
     }
 };
+
+//@ common    column_exchange
+// Rows k and p of the column w.
+for (int i = k + 1; i < n; ++i) {
+    real old = w[k];
+    w[k] = select(p == i, w[i], w[k]);
+    w[i] = select(p == i, old, w[i]);
+}
+
+//@ common    column_pivot
+// The row p that is exchanged with row k, of the column w.
+real p = k, most = abs(w[k]);
+for (int i = k + 1; i < n; ++i) {
+    p = select(abs(w[i]) > most, i, p);
+    most = max(most, abs(w[i]));
+}
 
 //@ function  lu(A: real[n,n]) -> F: real[n+1,n]
 //@ kind      map
@@ -175,16 +174,9 @@ for (int i = 0; i < n; ++i)
     w[i] = A(i,t);
 for (int k = 0; k < n; ++k) {
     if (t == k) {
-        real p = k, most = abs(w[k]), old = w[k];
-        for (int i = k + 1; i < n; ++i) {
-            p = select(abs(w[i]) > most, i, p);
-            most = max(most, abs(w[i]));
-        }
+        use column_pivot;
+        use column_exchange;
         F(n,k) = p;
-        for (int i = k + 1; i < n; ++i) {
-            w[k] = select(p == i, w[i], w[k]);
-            w[i] = select(p == i, old, w[i]);
-        }
         for (int i = 0; i <= k; ++i)
             F(i,k) = w[i];
         for (int i = k + 1; i < n; ++i)
@@ -192,11 +184,8 @@ for (int k = 0; k < n; ++k) {
     }
     barrier;
     if (t > k) {
-        real p = F(n,k), old = w[k];
-        for (int i = k + 1; i < n; ++i) {
-            w[k] = select(p == i, w[i], w[k]);
-            w[i] = select(p == i, old, w[i]);
-        }
+        real p = F(n,k);
+        use column_exchange;
         for (int i = k + 1; i < n; ++i)
             w[i] -= F(i,k) * w[k];
     }
@@ -237,24 +226,22 @@ for (int k = 0; k < n; ++k) {
 }
 //@ body      cuda
 //@ threads   lanes   A(:,t::lanes) F(:,t::lanes)
-//@ shared    n*(4*((n + 3)/4 + 1 + (n + 3)/4%2)) + 2*n reals
+//@ shared    (n + 2)*4*((n + 3)/4 + 1 + (n + 3)/4%2) reals
 //@ operations lanes*(80*n + 2*n*n)
 //@ helpers   elimination_by_lanes
 //@ compute
 using own = rows<n, lanes>;
-__shared__ real W[n][own::S];
-__shared__ real right[n];
-__shared__ real pivots[n];
+__shared__ real W[n + 2][own::S];
 own a;
 UNROLL for (int c = t; c < own::P; c += lanes)
     UNROLL for (int i = 0; i < n; ++i)
         W[i][c] = c < n ? A(i,c) : 0;
 a.take(W, t);
-a.template steps<0, true>(W, right, pivots, t);
+a.template steps<0>(W);
 UNROLL for (int c = t; c < n; c += lanes) {
     UNROLL for (int i = 0; i < n; ++i)
         F(i,c) = W[i][i <= c ? c - i : own::S - 1 - c];
-    F(n,c) = pivots[c];
+    F(n,c) = W[n + 1][c];
 }
 
 //@ function  lu_solve(F: real[n+1,n], b: real[n]) -> x: real[n]
@@ -310,13 +297,12 @@ for (int k = n - 1; k >= 0; --k) {
 }
 //@ body      cuda
 //@ threads   lanes   F(:,t::lanes) b(t::lanes) x(t::lanes)
-//@ shared    n*(4*((n + 3)/4 + 1 + (n + 3)/4%2)) + n reals
+//@ shared    (n + 2)*4*((n + 3)/4 + 1 + (n + 3)/4%2) reals
 //@ operations lanes*40*n
 //@ helpers   elimination_by_lanes
 //@ compute
 using own = rows<n, lanes>;
-__shared__ real W[n][own::S];
-__shared__ real pivots[n];
+__shared__ real W[n + 2][own::S];
 real y[own::R];
 UNROLL for (int r = 0; r < own::R; ++r) {
     const int c = t + r * lanes;
@@ -324,7 +310,7 @@ UNROLL for (int r = 0; r < own::R; ++r) {
     if (c < n) {
         UNROLL for (int i = 0; i < n; ++i)
             W[i][i <= c ? c - i : own::S - 1 - c] = F(i,c);
-        pivots[c] = F(n,c);
+        W[n + 1][c] = F(n,c);
         y[r] = b(c);
     }
 }
@@ -332,7 +318,7 @@ __syncwarp();
 UNROLL for (int s = 0; s < own::R; ++s)
     #pragma unroll 1
     for (int k = s * lanes; k < (n < s * lanes + lanes ? n : s * lanes + lanes); ++k) {
-        const int q = (int)pivots[k], p = q == pivots[k] && q > k && q < n ? q : k;
+        const int q = (int)W[n + 1][k], p = q == W[n + 1][k] && q > k && q < n ? q : k;
         const real old = __shfl_sync(0xffffffffu, y[s], k - s * lanes, lanes);
         real found = old;
         UNROLL for (int r = s; r < own::R; ++r) {
@@ -419,14 +405,12 @@ for (int k = n - 1; k >= 0; --k) {
 }
 //@ body      cuda
 //@ threads   lanes   A(:,t::lanes) b(t::lanes) x(t::lanes)
-//@ shared    n*(4*((n + 3)/4 + 1 + (n + 3)/4%2)) + 2*n reals
+//@ shared    (n + 2)*4*((n + 3)/4 + 1 + (n + 3)/4%2) reals
 //@ operations lanes*(100*n + 2*n*n)
 //@ helpers   elimination_by_lanes
 //@ compute
 using own = rows<n, lanes>;
-__shared__ real W[n][own::S];
-__shared__ real right[n];
-__shared__ real pivots[n];
+__shared__ real W[n + 2][own::S];
 own a;
 real y[own::R];
 UNROLL for (int c = t; c < own::P; c += lanes)
@@ -435,9 +419,9 @@ UNROLL for (int c = t; c < own::P; c += lanes)
 a.take(W, t);
 UNROLL for (int r = 0; r < own::R; ++r)
     a.b[r] = t + r * lanes < n ? b(t + r * lanes) : 0;
-a.template steps<0, true>(W, right, pivots, t);
+a.template steps<0>(W);
 UNROLL for (int r = 0; r < own::R; ++r)
-    y[r] = t + r * lanes < n ? right[t + r * lanes] : 0;
+    y[r] = t + r * lanes < n ? W[n][t + r * lanes] : 0;
 own::substitute(W, y, t);
 UNROLL for (int r = 0; r < own::R; ++r)
     if (t + r * lanes < n)

@@ -187,16 +187,9 @@ for (int i = 0; i < n; ++i) {
 }
 for (int k = 0; k < n; ++k) {
     if (t == k) {
-        real p = k, most = abs(w[k]), old = w[k];
-        for (int i = k + 1; i < n; ++i) {
-            p = select(abs(w[i]) > most, i, p);
-            most = max(most, abs(w[i]));
-        }
+        use column_pivot;
+        use column_exchange;
         B(k,k) = p;
-        for (int i = k + 1; i < n; ++i) {
-            w[k] = select(p == i, w[i], w[k]);
-            w[i] = select(p == i, old, w[i]);
-        }
         for (int i = k + 1; i < n; ++i)
             B(i,k) = w[i] / w[k];
     }
@@ -209,11 +202,7 @@ for (int k = 0; k < n; ++k) {
     for (int i = k + 1; i < n; ++i)
         v[i] -= B(i,k) * v[k];
     if (t > k) {
-        real left = w[k];
-        for (int i = k + 1; i < n; ++i) {
-            w[k] = select(p == i, w[i], w[k]);
-            w[i] = select(p == i, left, w[i]);
-        }
+        use column_exchange;
         for (int i = k + 1; i < n; ++i)
             w[i] -= B(i,k) * w[k];
     }
