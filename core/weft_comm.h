@@ -52,18 +52,34 @@ int weft_comm_local_rank(const weft_comm *comm);
  *  communicator. */
 void weft_comm_stage(weft_comm *comm);
 bool weft_comm_is_staged(const weft_comm *comm);
+/** Do some ranks have a GPU, and others the host (weft_comm_device)? They exchange numbers by the host, and choose as on GPUs what all have to
+ *  choose alike. */
+bool weft_comm_is_mixed(const weft_comm *comm);
+/** Divide what ranks divide by these shares. All ranks call it with the same ones, before anything is made of the communicator.
+ *  shares  [n] positive numbers whose sum is 1
+ *  Errors  WEFT_ERROR_USAGE: another number than ranks, or another sum; WEFT_ERROR_MEMORY */
+weft_status weft_comm_share_out(weft_comm *comm, const double *shares, int n, weft_error *error);
+/** The same by a text with a number for each rank, "0.1,0.9".
+ *  text    NULL: nothing happens
+ *  Errors  also WEFT_ERROR_USAGE: not a list of numbers. They are located at the option --shares */
+weft_status weft_comm_share_text(weft_comm *comm, const char *text, weft_error *error);
+/** [size], borrowed; NULL: equal ones. */
+const double *weft_comm_shares(const weft_comm *comm);
 /** The processors for this rank, if all that may use one share it evenly; at least 1. All available ones of NULL. */
 int weft_comm_processors(const weft_comm *comm);
-/** The device that this rank opens: the host with its share of the processors, or a GPU of its own.
- *  asked  "host", "host:THREADS", "cuda", "cuda:0", or a list with one GPU for each rank, "cuda:0,cuda:1"; NULL or "auto":
- *         that of $WEFT_DEVICE, or else the host
+/** The device that this rank opens: the host with its share of the processors, or a GPU of its own. Sets weft_comm_is_mixed.
+ *  asked  "host", "host:THREADS", "cuda", "cuda:0", or a list with a device for each rank, "cuda:0,cuda:1", "host,cuda:0"; NULL or
+ *         "auto": that of $WEFT_DEVICE, or else the host. Beside GPUs the host has one thread fewer for each of these
  *  out    [size] the name for weft_device_open */
-void weft_comm_device(const weft_comm *comm, const char *asked, char *out, size_t size);
+void weft_comm_device(weft_comm *comm, const char *asked, char *out, size_t size);
 /** How many names a list of devices has. */
 int weft_comm_devices(const char *asked);
+/** Has a list GPUs and the host? */
+bool weft_comm_devices_differ(const char *asked);
 /** Refuse a list that does not suit the ranks.
  *  n_ranks  0: those of mpirun
- *  Errors   WEFT_ERROR_UNSUPPORTED: other devices than the host and GPUs; WEFT_ERROR_USAGE: another number of them */
+ *  Errors   WEFT_ERROR_UNSUPPORTED: other devices than the host and GPUs; WEFT_ERROR_USAGE: another number of them, or a device that
+ *           is there twice, besides GPUs among themselves and hosts with a number of threads */
 weft_status weft_comm_devices_check(const char *asked, int n_ranks, weft_error *error);
 /** "threads", "mpi"; "none" of NULL. Borrowed. */
 const char *weft_comm_kind(const weft_comm *comm);

@@ -39,6 +39,8 @@ weft_status weft_context_tune(weft_context *context, int most, int64_t n_cells, 
 void weft_context_tune_free(weft_context *context);
 /** Seconds, of which planning and compiling takes none; differences of two say what else took. */
 double weft_context_clock(const weft_context *context);
+/** Is it a GPU's that what all ranks choose alike has to suit: the device's, or that of another rank (weft_comm_is_mixed)? */
+bool weft_context_is_on_gpu(const weft_context *context);
 
 /** The shipped functions with the tables of fem (quadrature, shape functions).
  *  out  caller's; weft_library_free */

@@ -104,6 +104,9 @@ double weft_assembly_entries(const weft_assembly_problem *problem);
  *  limits  of any device, which need not be present */
 int weft_assembly_costs(const weft_limits *limits, const weft_assembly_problem *problem,
                         weft_assembly_cost out[WEFT_ASSEMBLIES_MOST]);
+/** Predicted seconds in which an iteration of CG moves its bytes: the product, and lists that it reads apart from that. */
+double weft_iteration_seconds(const weft_limits *limits, const weft_assembly_problem *problem,
+                              weft_assembly assembly);
 /** Choose the assembly with the least predicted time among those that are possible and fit into
  *  memory; if none fits, the one with the least memory.
  *  reason  NULL, or gets a table of the figures, without a trailing newline

@@ -79,8 +79,9 @@ struct ad_run {
     ad_run *first; /* of the rank that runs in the calling thread */
     int n_ranks;   /* 0: the mesh was not divided */
     const char *rank_kind;
-    double *values;       /* [n_nodes] T as last copied to the host */
-    int64_t *probe_cells; /* [n_probes], -1: outside */
+    weft_rank_share *shares; /* [n_ranks]; NULL: equal ones */
+    double *values;          /* [n_nodes] T as last copied to the host */
+    int64_t *probe_cells;    /* [n_probes], -1: outside */
     double (*probe_weights)[4];
 
     weft_step_limits limits;

@@ -3,6 +3,8 @@
 #include "apps/advection_diffusion/advection_diffusion.h"
 #include "fem/mesh/part.h"
 
+#include <stdlib.h>
+
 bool ad_is_first(const ad_run *run) {
     return weft_comm_rank(run->part.comm) == 0;
 }
@@ -24,11 +26,15 @@ weft_status ad_part_take(ad_run *run, weft_error *error) {
     ad_part *part = &run->part;
     const weft_part_cells none = {NULL};
     weft_device *device = run->base.device;
+    weft_context shared = run->base.context;
+    const weft_ranks_work work = {1, 1, run->base.options->solver.assembly};
     if (!part->comm)
         goto done;
     TRY(weft_linear_check_ranks(&run->base.problem->system.linear, error));
     run->n_ranks = weft_comm_size(part->comm);
     run->rank_kind = weft_comm_kind(part->comm);
+    shared.comm = part->comm;
+    TRY(weft_ranks_share_out(&shared, run->base.mesh, &work, &run->shares, error));
     TRY(weft_mesh_take_part(part->comm, run->base.mesh, &none, &part->mesh, error));
     TRY(weft_data_make(device, part->mesh, &part->data, error));
     part->context = run->base.context;
@@ -43,6 +49,7 @@ done:
 
 void ad_part_clear(ad_run *run) {
     ad_part *part = &run->part;
+    free(run->shares);
     weft_memory_free(&part->T);
     weft_space_free(&part->space);
     weft_data_free(&part->data);

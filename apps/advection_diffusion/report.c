@@ -100,6 +100,7 @@ static void print_costs(const ad_run *run) {
 }
 
 weft_status ad_report_print(const ad_run *run, weft_error *error) {
+    weft_text shares = {0};
     if (app_is_silent(&run->options->run))
         return WEFT_OK;
     app_messages_clear(run->base.monitor);
@@ -108,6 +109,11 @@ weft_status ad_report_print(const ad_run *run, weft_error *error) {
     print_scheme(run);
     if (run->n_ranks > 0)
         printf("ranks       %d, by %s\n", run->n_ranks, run->rank_kind);
+    if (run->shares)
+        weft_ranks_shares_print(run->shares, run->n_ranks, &shares);
+    if (shares.data && !shares.failed)
+        fputs(shares.data, stdout);
+    weft_text_free(&shares);
     print_records(run);
     if (run->n_records > 0)
         app_probes_print(&run->base.points, "T", run->records[run->n_records - 1].probes, 1);

@@ -29,6 +29,8 @@ static weft_status refuse_both(const weft_processes *launch, weft_error *error) 
 weft_status app_ranks_check(app_run_options *run, const weft_processes *launch, weft_error *error) {
     if (run->ranks == 0 && launch->size == 1 && weft_comm_devices(run->device) > 1)
         run->ranks = weft_comm_devices(run->device);
+    if (weft_comm_devices_differ(run->device) && run->mesh.ordering == APP_ORDERING_AUTO)
+        run->mesh.ordering = APP_ORDERING_BISECTION; /* of all ranks, as on GPUs */
     if (run->ranks > 0 && launch->size > 1)
         return refuse_both(launch, error);
     if (run->ranks == 0 && launch->size == 1)
@@ -85,6 +87,12 @@ static weft_status cause_of(weft_status status, const rank_thread *ranks, int n,
     return status;
 }
 
+static weft_status prepare(const app_run_options *options, weft_comm *comm, weft_error *error) {
+    if (options->exchange)
+        weft_comm_stage(comm);
+    return weft_comm_share_text(comm, options->shares, error);
+}
+
 static weft_status run_threads(const app_run_options *options, const char *program,
                                app_rank_steps *steps, void *user, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -95,8 +103,8 @@ static weft_status run_threads(const app_run_options *options, const char *progr
     if (!comms || !ranks)
         TRY(weft_out_of_memory(error, "ranks"));
     TRY(weft_comm_threads_make(n, comms, error));
-    for (int r = 0; r < n && options->exchange; ++r)
-        weft_comm_stage(comms[r]);
+    for (int r = 0; r < n; ++r)
+        TRY(prepare(options, comms[r], error));
     for (; n_started < n; ++n_started) {
         ranks[n_started].comm = comms[n_started];
         ranks[n_started].steps = steps;
@@ -120,10 +128,15 @@ done:
 
 weft_status app_ranks_run(const app_run_options *options, weft_comm *processes, const char *program,
                           app_rank_steps *steps, void *user, weft_error *error) {
-    if (options->exchange)
-        weft_comm_stage(processes);
-    return options->ranks > 0 ? run_threads(options, program, steps, user, error)
-                              : steps(user, processes, NULL, error);
+    weft_status status = WEFT_OK;
+    if (options->ranks > 0) {
+        status = run_threads(options, program, steps, user, error);
+        goto done;
+    }
+    TRY(prepare(options, processes, error));
+    TRY(steps(user, processes, NULL, error));
+done:
+    return status;
 }
 
 /* ---- processes ------------------------------------------------------------------------------- */

@@ -197,6 +197,10 @@ const app_option app_ranks_options[] = {
      "GPUs of several ranks exchange numbers: auto (default: by writing into each other's memory "
      "where they can), or host",
      APP_CHOICE(app_run_options, exchange, exchanges)},
+    {"shares", "S,S,...",
+     "Parts of the mesh that ranks have, which add up to 1 (default: equal ones; of devices that "
+     "differ those with which each takes equally long, as predicted)",
+     APP_TEXT(app_run_options, shares)},
     {0}};
 
 const app_option app_solver_options[] = {

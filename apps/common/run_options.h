@@ -16,8 +16,9 @@ typedef struct app_run_options {
     weft_problem_options solver;
     bool keep_unconverged; /* write the output even without convergence */
     weft_plan_kind plan;
-    int exchange; /* of GPUs of ranks: 1: by the host */
-    int ranks;    /* that solve together, of solve and poisson; 0: one, on the whole mesh */
+    int exchange;       /* of GPUs of ranks: 1: by the host */
+    const char *shares; /* of ranks; NULL: equal ones, or as predicted */
+    int ranks;          /* that solve together, of solve and poisson; 0: one, on the whole mesh */
     app_verbosity verbosity;
     app_conditions conditions;
     app_probes probes;

@@ -41,6 +41,8 @@ weft_status solve_take_part(solve *run, weft_error *error) {
     const double start = weft_clock();
     const weft_mesh *whole = base->mesh;
     const weft_problem_ranks ranks = {.whole = find_whole, .user = run};
+    const weft_ranks_work work = {base->work.degree, base->work.components,
+                                  base->options->solver.assembly};
     weft_part_cells more = {NULL};
     if (!run->comm)
         goto done;
@@ -49,6 +51,7 @@ weft_status solve_take_part(solve *run, weft_error *error) {
     base->mesh = NULL;
     base->mesh_made.hierarchy = NULL; /* whole_made has it */
     base->mesh_made.copies = (weft_mesh_copies){0};
+    TRY(weft_ranks_share_out(&base->context, whole, &work, &run->ranks.shares, error));
     TRY(reach(run, whole, &more, error));
     TRY(weft_mesh_take_part(run->comm, whole, &more, &part, error));
     weft_problem_divide(base->problem, &ranks);
@@ -103,6 +106,7 @@ weft_status solve_whole_make(solve *run, weft_error *error) {
         TRY(weft_out_of_memory(error, "the whole of a mesh"));
     *run->all = *run;
     run->all->all = NULL;
+    run->all->ranks.shares = NULL;
     TRY(start_whole(run, error));
     TRY(solve_problem_make(run->all, error));
     TRY(run->options->time.text ? solve_time_start(run->all, error)
@@ -133,82 +137,37 @@ weft_status solve_whole_update(solve *run, weft_error *error) {
                      : WEFT_OK;
 }
 
-/* What a rank tells the first one of its part. */
-typedef struct share_of_work {
-    int64_t own_nodes, nodes, cells;
-    double assembly, solve;
-} share_of_work;
-
-static void widen(int64_t bounds[2], int64_t value) {
-    bounds[0] = value < bounds[0] ? value : bounds[0];
-    bounds[1] = value > bounds[1] ? value : bounds[1];
-}
-
-static void widen_seconds(double bounds[2], double value) {
-    bounds[0] = fmin(value, bounds[0]);
-    bounds[1] = fmax(value, bounds[1]);
-}
-
-static weft_status compare_ranks(solve *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_mesh *mesh = run->base.mesh;
-    const int n = weft_comm_size(run->comm), rank = weft_comm_rank(run->comm);
-    const int64_t *starts = mesh->part->starts;
-    const share_of_work mine = {starts[rank + 1] - starts[rank], mesh->n_nodes, mesh->n_cells,
-                                run->base.seconds.assembly, run->base.seconds.solve};
-    solve_ranks *out = &run->ranks;
-    share_of_work *all = calloc((size_t)n, sizeof *all);
-    if (!all)
-        TRY(weft_out_of_memory(error, "ranks"));
-    TRY(weft_comm_gather(run->comm, &mine, sizeof mine, all, error));
-    *out = (solve_ranks){n,
-                         weft_comm_kind(run->comm),
-                         {all->own_nodes, all->own_nodes},
-                         {all->nodes, all->nodes},
-                         {all->cells, all->cells},
-                         {all->assembly, all->assembly},
-                         {all->solve, all->solve},
-                         .divide = out->divide};
-    for (int r = 1; r < n; ++r) {
-        widen(out->own_nodes, all[r].own_nodes);
-        widen(out->nodes, all[r].nodes);
-        widen(out->cells, all[r].cells);
-        widen_seconds(out->assembly, all[r].assembly);
-        widen_seconds(out->solve, all[r].solve);
-    }
-done:
-    free(all);
-    return status;
-}
-
-static void print_range(const char *what, const int64_t bounds[2]) {
-    if (bounds[0] == bounds[1])
-        printf("%" PRId64 " %s", bounds[0], what);
-    else
-        printf("%" PRId64 " to %" PRId64 " %s", bounds[0], bounds[1], what);
-}
-
 void solve_ranks_print(const solve *run) {
-    const solve_ranks *ranks = &run->ranks;
-    if (ranks->n == 0)
-        return;
-    printf("ranks       %d, by %s: each owns ", ranks->n, ranks->kind);
-    print_range("nodes", ranks->own_nodes);
-    printf(" and has ");
-    print_range("cells\n", ranks->cells);
+    weft_text text = {0};
+    weft_ranks_report_print(&run->ranks, &text);
+    if (text.data && !text.failed)
+        fputs(text.data, stdout);
+    weft_text_free(&text);
+}
+
+static json_t *list_shares(const weft_ranks_report *r) {
+    json_t *list = json_array();
+    for (int i = 0; i < (r->shares ? r->n : 0); ++i)
+        if (json_array_append_new(list, json_pack("{s:s, s:f, s:f, s:f}", "device",
+                                                  r->shares[i].device, "share", r->shares[i].share,
+                                                  "predicted", r->shares[i].seconds,
+                                                  "predicted_alone", r->shares[i].alone)) != 0)
+            return NULL;
+    return list;
 }
 
 bool solve_ranks_json(const solve *run, json_t *root) {
-    const solve_ranks *r = &run->ranks;
+    const weft_ranks_report *r = &run->ranks;
     return r->n == 0 ||
            app_json_set(
                root, "ranks",
-               json_pack("{s:i, s:s, s:[I,I], s:[I,I], s:[I,I], s:[f,f], s:[f,f], s:f, s:f}",
+               json_pack("{s:i, s:s, s:[I,I], s:[I,I], s:[I,I], s:[f,f], s:[f,f], s:f, s:f, s:o}",
                          "number", r->n, "kind", r->kind, "own_nodes", (json_int_t)r->own_nodes[0],
                          (json_int_t)r->own_nodes[1], "nodes", (json_int_t)r->nodes[0],
                          (json_int_t)r->nodes[1], "cells", (json_int_t)r->cells[0],
                          (json_int_t)r->cells[1], "assembly", r->assembly[0], r->assembly[1],
-                         "solve", r->solve[0], r->solve[1], "divide", r->divide, "join", r->join));
+                         "solve", r->solve[0], r->solve[1], "divide", r->divide, "join", r->join,
+                         "shares", list_shares(r)));
 }
 
 /* What the part has counted and knows of the solve; its steps in time become those of the whole. */
@@ -216,6 +175,7 @@ static void move_results(solve *run, solve *all) {
     const weft_context *from = &run->base.context;
     weft_context *to = &all->base.context;
     all->ranks = run->ranks;
+    run->ranks.shares = NULL;
     all->base.seconds = run->base.seconds;
     to->plan_seconds += from->plan_seconds;
     to->compile_seconds += from->compile_seconds;
@@ -229,7 +189,8 @@ static void move_results(solve *run, solve *all) {
 weft_status solve_join_parts(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = weft_clock();
-    TRY(compare_ranks(run, error));
+    TRY(weft_ranks_compare(run->comm, run->base.mesh, run->base.seconds.assembly,
+                           run->base.seconds.solve, &run->ranks, error));
     TRY(solve_whole_make(run, error));
     TRY(solve_whole_update(run, error));
     if (run->all) {

@@ -217,6 +217,7 @@ done:
 }
 
 void solve_run_clear(solve *run) {
+    free(run->ranks.shares);
     weft_eigen_free(&run->eigen);
     solve_gradient_clear(run);
     solve_time_clear(run);

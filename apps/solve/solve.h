@@ -102,16 +102,6 @@ typedef struct solve_script {
     bool is_assumed; /* a shipped form file, for cells that may not be those of the mesh */
 } solve_script;
 
-/** What the ranks had, for reports: the least and the most of a rank; seconds of assembly and solve. */
-typedef struct solve_ranks {
-    int n; /* 0: the mesh was not divided */
-    const char *kind;
-    int64_t own_nodes[2], nodes[2], cells[2];
-    double assembly[2], solve[2];
-    double divide,
-        join; /* seconds in which the first one takes its part, and has the whole solution */
-} solve_ranks;
-
 /** The derivatives of --gradient (apps/solve/gradient.c). */
 typedef struct solve_control {
     char *name, *path; /* malloc'd; path NULL: no file has it */
@@ -136,7 +126,7 @@ struct solve {
     solve *
         all; /* the same problem on the whole mesh, of the first rank; NULL: not yet, or this one */
     solve *first; /* of the rank that runs in the calling thread */
-    solve_ranks ranks;
+    weft_ranks_report ranks;
     solve_script script;
     int components; /* per node */
     char **exact;   /* [components], or NULL */

@@ -1,10 +1,13 @@
 /* What every kind of communicator can do, made from the operations of its table. */
 #include "core/comm/comm.h"
+#include "core/base/number.h"
 #include "core/base/threads.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const double SUM_TOLERANCE = 1e-6; /* of shares, which are written as decimal numbers */
 
 int weft_comm_rank(const weft_comm *comm) {
     return comm ? comm->rank : 0;
@@ -27,6 +30,7 @@ void weft_comm_free(weft_comm **out) {
     if (!comm)
         return;
     comm->kind->free(comm);
+    free(comm->shares);
     free(comm);
     *out = NULL;
 }
@@ -77,6 +81,76 @@ void weft_comm_stage(weft_comm *comm) {
 
 bool weft_comm_is_staged(const weft_comm *comm) {
     return comm && comm->staged;
+}
+
+bool weft_comm_is_mixed(const weft_comm *comm) {
+    return comm && comm->mixed;
+}
+
+const double *weft_comm_shares(const weft_comm *comm) {
+    return comm ? comm->shares : NULL;
+}
+
+weft_status weft_comm_share_out(weft_comm *comm, const double *shares, int n, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double sum = 0, least = INFINITY;
+    for (int r = 0; r < n; ++r) {
+        sum += shares[r];
+        least = fmin(least, shares[r]);
+    }
+    if (n != weft_comm_size(comm))
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "%d share%s for %d rank%s", n,
+                           n == 1 ? "" : "s", weft_comm_size(comm),
+                           weft_comm_size(comm) == 1 ? "" : "s"));
+    if (!(least > 0) || !(fabs(sum - 1) <= SUM_TOLERANCE))
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE,
+                           least > 0 ? "the shares add up to %g, expected 1"
+                                     : "a share is %g, expected a positive number",
+                           least > 0 ? sum : least));
+    if (!comm)
+        goto done;
+    free(comm->shares);
+    comm->shares = malloc((size_t)n * sizeof *shares);
+    if (!comm->shares)
+        TRY(weft_out_of_memory(error, "the shares of ranks"));
+    memcpy(comm->shares, shares, (size_t)n * sizeof *shares);
+done:
+    return status;
+}
+
+static weft_status read_shares(const char *text, double *shares, int most, int *n,
+                               weft_error *error) {
+    for (const char *at = text; *n < most; ++at) {
+        char *end = NULL;
+        shares[(*n)++] = weft_number_read(at, &end);
+        if (end == at || (*end != ',' && *end != '\0'))
+            return weft_error_set(error, WEFT_ERROR_USAGE, "'%.60s' is not a list of shares", text);
+        if (*end == '\0')
+            break;
+        at = end;
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_comm_share_text(weft_comm *comm, const char *text, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int most = 1, n = 0;
+    for (const char *at = text; at && (at = strchr(at, ',')); ++at)
+        ++most;
+    double *shares = calloc((size_t)most, sizeof *shares);
+    if (!text)
+        goto done;
+    if (!shares)
+        TRY(weft_out_of_memory(error, "the shares of ranks"));
+    TRY(read_shares(text, shares, most, &n, error));
+    TRY(weft_comm_share_out(comm, shares, n, error));
+done:
+    free(shares);
+    if (status != WEFT_OK) {
+        weft_error_location(error, "--shares", NULL, 0, 0);
+        weft_error_hint(error, "give each rank a positive share of 1: 0.1,0.9");
+    }
+    return status;
 }
 
 weft_status weft_comm_sum(weft_comm *comm, int64_t *value, weft_error *error) {

@@ -19,6 +19,8 @@ struct weft_comm {
     const weft_comm_kind_row *kind;
     int rank, size, local, processors; /* local: number among the ranks of this machine */
     bool staged;                       /* GPUs exchange through the host */
+    bool mixed;                        /* some ranks have a GPU, others the host */
+    double *shares;                    /* [size]; NULL: equal ones */
     void *state;                       /* of the kind */
 };
 

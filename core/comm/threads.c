@@ -19,7 +19,8 @@ typedef struct slot {
     const void *bytes;
     const weft_message *sent;
     int n_sent;
-    unsigned char small[2][SMALL]; /* of one gather and the next */
+    unsigned char small[2][SMALL]; /* of one call and the next */
+    size_t calls[2];               /* what it calls: the bytes of a gather; EXCHANGE */
     char padding[64];
 } slot;
 
@@ -36,7 +37,7 @@ typedef struct meeting {
 
 typedef struct thread_rank {
     meeting *meeting;
-    unsigned gathers; /* so far */
+    unsigned calls; /* so far */
 } thread_rank;
 
 static meeting *meeting_of(const weft_comm *comm) {
@@ -74,6 +75,17 @@ static weft_status barrier(meeting *m, weft_error *error) {
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
+static const size_t EXCHANGE = SIZE_MAX;
+
+/* Say what this rank calls. Returns where it leaves that: others read it after the next barrier, and nobody writes there before
+ * the barrier after that one. */
+static unsigned announce(weft_comm *comm, size_t call) {
+    thread_rank *own = comm->state;
+    const unsigned half = own->calls++ % 2;
+    own->meeting->slots[comm->rank].calls[half] = call;
+    return half;
+}
+
 static void abandon(weft_comm *comm, const weft_error *error) {
     meeting *m = meeting_of(comm);
     pthread_mutex_lock(&m->mutex);
@@ -86,16 +98,29 @@ static void abandon(weft_comm *comm, const weft_error *error) {
     pthread_mutex_unlock(&m->mutex);
 }
 
+/* Do all ranks make the same call? Else none of their numbers would be right. */
+static weft_status compare_calls(weft_comm *comm, unsigned half, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const slot *slots = meeting_of(comm)->slots;
+    for (int r = 0; r < comm->size && status == WEFT_OK; ++r)
+        if (slots[r].calls[half] != slots[comm->rank].calls[half])
+            status = weft_error_set(error, WEFT_ERROR_INTERNAL,
+                                    "ranks %d and %d make different calls", comm->rank, r);
+    if (status != WEFT_OK)
+        abandon(comm, error);
+    return status;
+}
+
 /* Small values are copied twice, so that nobody changes what another rank still reads: the next gather takes the other
  * half, and the one after that begins behind a barrier which all reach after they have read. */
 static weft_status gather_small(weft_comm *comm, const void *mine, size_t bytes, void *all,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    thread_rank *own = comm->state;
-    meeting *m = own->meeting;
-    const unsigned half = own->gathers++ % 2;
+    meeting *m = meeting_of(comm);
+    const unsigned half = announce(comm, bytes);
     memcpy(m->slots[comm->rank].small[half], mine, bytes);
     TRY(barrier(m, error));
+    TRY(compare_calls(comm, half, error));
     for (int r = 0; r < m->size; ++r)
         memcpy((unsigned char *)all + (size_t)r * bytes, m->slots[r].small[half], bytes);
 done:
@@ -106,8 +131,10 @@ static weft_status gather_large(weft_comm *comm, const void *mine, size_t bytes,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     meeting *m = meeting_of(comm);
+    const unsigned half = announce(comm, bytes);
     m->slots[comm->rank].bytes = mine;
     TRY(barrier(m, error));
+    TRY(compare_calls(comm, half, error));
     for (int r = 0; r < m->size; ++r)
         memcpy((unsigned char *)all + (size_t)r * bytes, m->slots[r].bytes, bytes);
     TRY(barrier(m, error));
@@ -144,9 +171,11 @@ static weft_status exchange(weft_comm *comm, const weft_message *sent, int n_sen
                             const weft_message *received, int n_received, weft_error *error) {
     weft_status status = WEFT_OK;
     meeting *m = meeting_of(comm);
+    const unsigned half = announce(comm, EXCHANGE);
     m->slots[comm->rank].sent = sent;
     m->slots[comm->rank].n_sent = n_sent;
     TRY(barrier(m, error));
+    TRY(compare_calls(comm, half, error));
     weft_status copied = WEFT_OK;
     for (int i = 0; i < n_received && copied == WEFT_OK; ++i)
         copied = copy_message(comm, &received[i], error);

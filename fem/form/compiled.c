@@ -241,14 +241,14 @@ weft_compile_options weft_form_vector_options(const weft_context *context, const
  * for Q2-Q1 on hexahedra, whose matrix of 4e6 entries takes 0.1 s. */
 static const double ENTRIES_ONCE = 1e7;
 
-/* Elements of a connectivity, of all ranks. */
+/* Elements of a connectivity, of all ranks; where these have different devices, which compile other programs, of this one. */
 static weft_status count_elements(const weft_context *context, const weft_form *form, int64_t *out,
                                   weft_error *error) {
     const weft_share *share = weft_connectivity_from_share(form->dofs);
     *out = weft_connectivity_from(form->dofs);
     for (int64_t i = 0, n = *out; share && i < n; ++i)
         *out -= !share->marks[i];
-    return weft_comm_sum(context->comm, out, error);
+    return weft_comm_is_mixed(context->comm) ? WEFT_OK : weft_comm_sum(context->comm, out, error);
 }
 
 weft_status weft_compiled_make_addto(weft_context *context, const weft_form *form,
@@ -305,6 +305,11 @@ weft_status weft_compiled_run(weft_context *context, const weft_compiled *compil
     if (weft_device_captures(context->device))
         weft_program_predicate(compiled->program, active);
     return weft_program_run(compiled->program, error);
+}
+
+bool weft_context_is_on_gpu(const weft_context *context) {
+    return weft_device_limits(context->device)->execution == WEFT_EXECUTION_SIMT ||
+           weft_comm_is_mixed(context->comm);
 }
 
 double weft_context_clock(const weft_context *context) {

@@ -345,7 +345,7 @@ static void foresee(weft_linear *linear, const weft_assembly_problem *problem,
 }
 
 static bool is_on_gpu(const weft_linear *linear) {
-    return weft_device_limits(linear->context->device)->execution == WEFT_EXECUTION_SIMT;
+    return weft_context_is_on_gpu(linear->context);
 }
 
 /* Is a preconditioner of another library, for ranks that are processes of MPI? */

@@ -61,9 +61,7 @@ bool weft_linear_is_on_levels(const weft_linear *linear) {
  * one. Its scripts are worth their compilation for large systems, on a GPU their launches, which no
  * graph captures, for larger ones. */
 int weft_linear_full_cycles(const weft_linear *linear) {
-    const bool on_gpu =
-        weft_device_limits(linear->context->device)->execution == WEFT_EXECUTION_SIMT;
-    const int64_t least = on_gpu ? 2000000 : 100000;
+    const int64_t least = weft_context_is_on_gpu(linear->context) ? 2000000 : 100000;
     const int kind = linear->choice.preconditioner;
     if (kind < 0)
         return 0;
@@ -261,8 +259,7 @@ void weft_linear_choose_method(weft_linear *linear, bool is_symmetric, bool is_m
     /* GPUs of ranks do not add up the products with all of its vectors */
     const bool has_no_basis =
         choice->basis_is_too_large ||
-        (linear->context && linear->context->comm &&
-         weft_device_limits(linear->context->device)->execution == WEFT_EXECUTION_SIMT);
+        (linear->context && linear->context->comm && weft_context_is_on_gpu(linear->context));
     char *reason = choice->method_reason;
     const size_t size = sizeof choice->method_reason;
     choice->method = !is_auto                    ? (weft_method)requested

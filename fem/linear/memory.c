@@ -3,6 +3,7 @@
 #include "core/base/number.h"
 
 #include <math.h>
+#include <string.h>
 
 weft_status weft_problem_assembly_choose(weft_device *device, const weft_problem_options *options,
                                          int preconditioner, const weft_assembly_problem *problem,

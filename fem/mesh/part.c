@@ -5,12 +5,21 @@
 #include "fem/mesh/mesh.h"
 #include "fusion/setup/team.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-void weft_part_starts(int n_ranks, int64_t n_nodes, int64_t *out) {
-    for (int r = 0; r <= n_ranks; ++r)
-        out[r] = n_nodes * r / n_ranks;
+void weft_part_starts(const weft_comm *comm, int64_t n_nodes, int64_t *out) {
+    const int n = weft_comm_size(comm);
+    const double *shares = n_nodes >= n ? weft_comm_shares(comm) : NULL;
+    double sum = 0;
+    out[0] = 0;
+    for (int r = 0; r < n; ++r) {
+        sum += shares ? shares[r] : 0;
+        const int64_t end = shares ? llround(sum * (double)n_nodes) : n_nodes * (r + 1) / n;
+        const int64_t least = out[r] + 1, most = n_nodes - (n - 1 - r);
+        out[r + 1] = !shares ? end : r + 1 == n || end > most ? most : end < least ? least : end;
+    }
 }
 
 int weft_part_owner_of(const int64_t *starts, int n_ranks, int64_t node) {
@@ -348,7 +357,7 @@ static weft_status find_pieces(taking *t, weft_error *error) {
     return WEFT_OK;
 }
 
-/* Equal shares of the nodes. */
+/* The shares of the ranks in the nodes. */
 static weft_status divide(weft_comm *comm, const weft_mesh *whole, weft_part **out,
                           weft_error *error) {
     const int n = weft_comm_size(comm);
@@ -364,7 +373,7 @@ static weft_status divide(weft_comm *comm, const weft_mesh *whole, weft_part **o
         weft_error_hint(error, "use fewer ranks, or a finer mesh");
         return WEFT_ERROR_INPUT;
     }
-    weft_part_starts(n, whole->n_nodes, part->starts);
+    weft_part_starts(comm, whole->n_nodes, part->starts);
     part->comm = comm;
     part->n_global_nodes = whole->n_nodes;
     part->n_global_cells = whole->n_cells;

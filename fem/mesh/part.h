@@ -41,9 +41,9 @@ typedef struct weft_part {
     struct weft_team *team; /* of GPUs, made with the first space; NULL: none yet */
 } weft_part;
 
-/** The first node of each rank, and the number of nodes: equal shares.
- *  out     [ranks + 1] */
-void weft_part_starts(int n_ranks, int64_t n_nodes, int64_t *out);
+/** The first node of each rank, and the number of nodes: equal shares, or those of weft_comm_share_out, with at least one node each where there are as many.
+ *  out      [ranks + 1] */
+void weft_part_starts(const weft_comm *comm, int64_t n_nodes, int64_t *out);
 /** The rank that owns a node of the whole mesh. */
 int weft_part_owner_of(const int64_t *starts, int n_ranks, int64_t node);
 /** Add the cells behind the facets of those that ranks have: these and those that touch a node of theirs. So integrals over

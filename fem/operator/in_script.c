@@ -6,11 +6,16 @@
 
 #include <stdlib.h>
 
+/* Ranks with different devices: each has a product that the host calls, and a sum after it, in which they meet in the same order. */
+static bool is_mixed(const weft_operator *op) {
+    return op->layout && weft_comm_is_mixed(weft_layout_comm(op->layout));
+}
+
 weft_status weft_operator_in_script_make(weft_operator *op, weft_operator_in_script *out,
                                          weft_error *error) {
     const size_t n = (size_t)(op->n_dofs / WEFT_REDUCTION_TILE) + 1;
     *out = (weft_operator_in_script){.op = op};
-    if (!op->values || !weft_memory_host(op->values))
+    if (!op->values || !weft_memory_host(op->values) || is_mixed(op))
         return WEFT_OK;
     if (op->layout)
         out->exact = calloc(n, sizeof *out->exact);
@@ -26,7 +31,7 @@ void weft_operator_in_script_free(weft_operator_in_script *in_script) {
 }
 
 const weft_product_arguments *weft_operator_rows(const weft_operator *op) {
-    const bool has_rows = op->table->rows &&
+    const bool has_rows = op->table->rows && !is_mixed(op) &&
                           weft_device_limits(op->context->device)->execution == WEFT_EXECUTION_SIMT;
     return has_rows ? op->table->rows(op) : NULL;
 }

@@ -145,8 +145,7 @@ static void factors_free(weft_coarsest_factors **factors) {
 }
 
 static bool find_library(const weft_cycle *cycle, weft_external_kind *out) {
-    const weft_limits *limits = weft_device_limits(cycle->context->device);
-    for (int i = 0; i < weft_external_count() && limits->execution == WEFT_EXECUTION_SIMD; ++i) {
+    for (int i = 0; i < weft_external_count() && !weft_context_is_on_gpu(cycle->context); ++i) {
         const weft_external_info *info = weft_external_about((weft_external_kind)i);
         *out = (weft_external_kind)i;
         if (info->takes_indefinite && !info->on_gpu && weft_external_is_found(*out))

@@ -304,15 +304,20 @@ done:
     return status;
 }
 
+/* GPUs apply matrices of floats in scripts alone, which host and GPU together do not. */
+static bool is_single(const weft_context *context, const weft_csr *finest,
+                      const weft_preconditioner_problem *problem) {
+    return !weft_comm_is_mixed(context->comm) &&
+           (weft_context_is_on_gpu(context) || (!problem->double_levels && fits_floats(finest)));
+}
+
 weft_status weft_cycle_make(weft_context *context, weft_cycle_source *sources, int n_levels,
                             const weft_preconditioner_problem *problem, const weft_whole *whole,
                             weft_cycle *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_limits *limits = weft_device_limits(context->device);
     double *a = NULL;
     *out = (weft_cycle){.context = context,
-                        .single = limits->execution == WEFT_EXECUTION_SIMT ||
-                                  (!problem->double_levels && fits_floats(sources[0].A)),
+                        .single = is_single(context, sources[0].A, problem),
                         .n_levels = n_levels,
                         .is_predicated = weft_device_captures(context->device),
                         .levels = calloc((size_t)n_levels, sizeof *out->levels)};

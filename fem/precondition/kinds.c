@@ -48,7 +48,7 @@ weft_status weft_preconditioner_find(const char *name, int *kind, weft_error *er
 }
 
 /* Apply it once where applications may be captured: what is made at the first application, such as arrays and
- * kernels, cannot be made during a capture. */
+ * kernels, cannot be made during a capture. Ranks that exchange by the host capture nothing. */
 static weft_status apply_once(weft_preconditioner *preconditioner, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = preconditioner->context->device;
@@ -70,7 +70,8 @@ static weft_status set_up(weft_preconditioner *preconditioner, weft_error *error
     const weft_operator *op = preconditioner->problem.op; /* NULL: of a matrix alone */
     const size_t late = op ? op->late_bytes : 0, before = weft_device_bytes(device);
     weft_status status = preconditioner->kind->make(preconditioner, error);
-    if (status == WEFT_OK && weft_device_captures(device))
+    if (status == WEFT_OK && weft_device_captures(device) &&
+        !weft_comm_is_mixed(preconditioner->context->comm))
         status = apply_once(preconditioner, error);
     preconditioner->report.bytes =
         weft_device_bytes(device) - before - (op ? op->late_bytes - late : 0);

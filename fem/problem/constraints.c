@@ -118,7 +118,7 @@ weft_status weft_problem_reach(weft_problem *whole, weft_comm *comm, const weft_
     int64_t *starts = calloc((size_t)n + 1, sizeof *starts);
     if (!starts)
         TRY(weft_out_of_memory(error, "the part of a mesh"));
-    weft_part_starts(n, mesh->n_nodes, starts);
+    weft_part_starts(comm, mesh->n_nodes, starts);
     if (whole)
         status = find_reach(whole, starts, n, &made, error);
     TRY(weft_comm_agree(comm, status, error));
@@ -144,7 +144,7 @@ weft_status weft_problem_reach_behind(const weft_problem *problem, weft_comm *co
     int64_t *starts = calloc((size_t)n + 1, sizeof *starts);
     if (!starts)
         TRY(weft_out_of_memory(error, "the part of a mesh"));
-    weft_part_starts(n, mesh->n_nodes, starts);
+    weft_part_starts(comm, mesh->n_nodes, starts);
     if (has_facets(problem))
         TRY(weft_part_cells_behind(problem->context->device, mesh, starts, n, out, error));
 done:

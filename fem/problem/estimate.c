@@ -75,7 +75,7 @@ static bool is_elastic(const weft_problem *problem, int components) {
 }
 
 static bool is_on_gpu(const weft_problem *problem) {
-    return weft_device_limits(problem->context->device)->execution == WEFT_EXECUTION_SIMT;
+    return weft_context_is_on_gpu(problem->context);
 }
 
 /* Is a mixed problem so small that its matrix takes less time than the kernels of lower degrees take to compile? */

@@ -1,8 +1,10 @@
 /* Joins the problem on the part of a rank with that on the whole mesh, which the first rank has. */
 #include "core/base/fault.h"
+#include "fem/mesh/part.h"
 #include "fem/problem/problem.h"
 #include "fem/space/layout.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +60,23 @@ done:
 
 void weft_problem_join(weft_problem *part, weft_problem *whole) {
     part->ranks = (weft_problem_ranks){.whole = find_joined, .user = part, .joined = whole};
+}
+
+weft_status weft_problem_share_out(weft_context *context, const weft_problem *whole,
+                                   const weft_mesh *mesh, weft_rank_share **out,
+                                   weft_error *error) {
+    weft_ranks_work work = {.assembly = WEFT_AUTO};
+    for (int i = 0; whole && i < whole->fields.n; ++i) {
+        const weft_space *space =
+            whole->fields.list[i].space; /* NULL: it is made later, of degree 1 */
+        const int degree = space ? weft_space_element(space)->degree : 1;
+        work.degree = degree > work.degree ? degree : work.degree;
+    }
+    if (whole)
+        work.components = weft_problem_components(whole);
+    if (whole && whole->system.linear.options) /* else they come with the solve */
+        work.assembly = whole->system.linear.options->assembly;
+    return weft_ranks_share_out(context, mesh, &work, out, error);
 }
 
 weft_status weft_problem_take_part(weft_comm *comm, weft_problem *whole, const weft_mesh *mesh,
@@ -125,4 +144,73 @@ weft_status weft_problem_spread(weft_problem *part, weft_problem *whole, weft_er
     return weft_layout_spread(part->fields.spaces, part->fields.n,
                               whole ? whole->fields.spaces : NULL,
                               whole ? whole->system.u_values : NULL, part->system.u_values, error);
+}
+
+/* ---- reports --------------------------------------------------------------------------------- */
+
+/* What a rank tells the first one of its part. */
+typedef struct share_of_work {
+    int64_t own_nodes, nodes, cells;
+    double assembly, solve;
+} share_of_work;
+
+static void widen(int64_t bounds[2], int64_t value) {
+    bounds[0] = value < bounds[0] ? value : bounds[0];
+    bounds[1] = value > bounds[1] ? value : bounds[1];
+}
+
+static void widen_seconds(double bounds[2], double value) {
+    bounds[0] = fmin(value, bounds[0]);
+    bounds[1] = fmax(value, bounds[1]);
+}
+
+weft_status weft_ranks_compare(weft_comm *comm, const weft_mesh *part, double assembly,
+                               double solve, weft_ranks_report *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int n = weft_comm_size(comm), rank = weft_comm_rank(comm);
+    const int64_t *starts = part->part->starts;
+    const share_of_work mine = {starts[rank + 1] - starts[rank], part->n_nodes, part->n_cells,
+                                assembly, solve};
+    share_of_work *all = calloc((size_t)n, sizeof *all);
+    if (!all)
+        TRY(weft_out_of_memory(error, "ranks"));
+    TRY(weft_comm_gather(comm, &mine, sizeof mine, all, error));
+    *out = (weft_ranks_report){n,
+                               weft_comm_kind(comm),
+                               {all->own_nodes, all->own_nodes},
+                               {all->nodes, all->nodes},
+                               {all->cells, all->cells},
+                               {all->assembly, all->assembly},
+                               {all->solve, all->solve},
+                               .divide = out->divide,
+                               .join = out->join,
+                               .shares = out->shares};
+    for (int r = 1; r < n; ++r) {
+        widen(out->own_nodes, all[r].own_nodes);
+        widen(out->nodes, all[r].nodes);
+        widen(out->cells, all[r].cells);
+        widen_seconds(out->assembly, all[r].assembly);
+        widen_seconds(out->solve, all[r].solve);
+    }
+done:
+    free(all);
+    return status;
+}
+
+static void print_range(const char *what, const int64_t bounds[2], weft_text *out) {
+    weft_text_add(out, "%lld", (long long)bounds[0]);
+    if (bounds[0] != bounds[1])
+        weft_text_add(out, " to %lld", (long long)bounds[1]);
+    weft_text_add(out, " %s", what);
+}
+
+void weft_ranks_report_print(const weft_ranks_report *report, weft_text *out) {
+    if (report->n == 0)
+        return;
+    weft_text_add(out, "ranks       %d, by %s: each owns ", report->n, report->kind);
+    print_range("nodes", report->own_nodes, out);
+    weft_text_add(out, " and has ");
+    print_range("cells\n", report->cells, out);
+    if (report->shares)
+        weft_ranks_shares_print(report->shares, report->n, out);
 }

@@ -64,18 +64,30 @@ static void add_iteration(const weft_operator_format *format, const weft_assembl
         cost->product_seconds += 56 * dofs / s->limits->bandwidth + 3 * s->limits->launch_seconds;
 }
 
+/* The fraction of the bandwidth that a product reaches. Recomputing blocks takes more arithmetic per byte: on the host 1.5 times the
+ * time of csr for 80 k triangles with two components, 1.4 times for 83 k tetrahedra with three. */
+static double fraction_of(const weft_operator_format *format, const weft_assembly_speed *speed,
+                          const weft_assembly_problem *p, const weft_operator_sizes *s) {
+    const double dense = format->recomputes ? sqrt((double)s->n_components) : 1;
+    return speed->product[p->dimension < 3 ? 0 : 1] / dense;
+}
+
+static const weft_assembly_speed *speed_of(weft_assembly assembly, const weft_assembly_problem *p,
+                                           const weft_operator_sizes *s) {
+    const weft_operator_format *format = weft_operator_format_of(assembly);
+    return p->speeds ? &p->speeds->of[assembly] : s->on_gpu ? &format->gpu : &format->host;
+}
+
+static double bandwidth_of(const weft_limits *limits) {
+    return limits->bandwidth > 0 ? limits->bandwidth : 1e10;
+}
+
 static void predict(weft_assembly assembly, const weft_limits *limits,
                     const weft_assembly_problem *p, weft_assembly_cost *cost) {
     const weft_operator_format *format = weft_operator_format_of(assembly);
     const weft_operator_sizes sizes = weft_operator_sizes_of(limits, p);
-    const weft_assembly_speed *speed = p->speeds      ? &p->speeds->of[assembly]
-                                       : sizes.on_gpu ? &format->gpu
-                                                      : &format->host;
-    const double bandwidth = limits->bandwidth > 0 ? limits->bandwidth : 1e10;
-    /* Recomputing blocks takes more arithmetic per byte: on the host 1.5 times the time of csr for
-     * 80 k triangles with two components, 1.4 times for 83 k tetrahedra with three. */
-    const double dense = format->recomputes ? sqrt((double)sizes.n_components) : 1;
-    const double product = speed->product[p->dimension < 3 ? 0 : 1] / dense;
+    const weft_assembly_speed *speed = speed_of(assembly, p, &sizes);
+    const double bandwidth = bandwidth_of(limits), product = fraction_of(format, speed, p, &sizes);
     *cost = (weft_assembly_cost){.name = format->info.name, .assembly = assembly};
     cost->why_not = impossible(format, p, sizes.on_gpu);
     cost->possible = !cost->why_not;
@@ -131,6 +143,20 @@ int weft_assembly_costs(const weft_limits *limits, const weft_assembly_problem *
         out[k] = cost;
     }
     return n;
+}
+
+double weft_iteration_seconds(const weft_limits *limits, const weft_assembly_problem *problem,
+                              weft_assembly assembly) {
+    /* p = z + beta p; p . q, apart from the product; x and r, with their sums */
+    static const double list_bytes = 24 + 16 + 48;
+    const weft_operator_format *format = weft_operator_format_of(assembly);
+    const weft_operator_sizes sizes = weft_operator_sizes_of(limits, problem);
+    const double fraction =
+        fraction_of(format, speed_of(assembly, problem, &sizes), problem, &sizes);
+    weft_assembly_cost cost = {.assembly = assembly};
+    format->count_bytes(&sizes, &cost);
+    return (cost.product_bytes / fraction + list_bytes * (double)sizes.n_rows) /
+           bandwidth_of(limits);
 }
 
 weft_status weft_assembly_choose(const weft_limits *limits, const weft_assembly_problem *problem,

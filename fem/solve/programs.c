@@ -86,7 +86,7 @@ static void describe(const weft_operator_in_script *in_script, weft_cg_script sc
 static void choose(const weft_context *context, const weft_operator *op,
                    const weft_solver_plan *plan, bool runs[WEFT_CG_SCRIPTS]) {
     /* On a GPU a small system is solved by the persistent kernel. */
-    const bool on_gpu = weft_device_limits(context->device)->execution == WEFT_EXECUTION_SIMT;
+    const bool on_gpu = weft_context_is_on_gpu(context);
     const bool has_loop = !on_gpu || weft_operator_dofs(op) > PERSISTENT_MOST || op->layout;
     const bool is_cg = plan->method == WEFT_METHOD_CG;
     const bool chosen[WEFT_CG_SCRIPTS] = {

@@ -196,7 +196,7 @@ done:
 weft_status weft_cg_diagonal(weft_solver *cg, double *least, weft_error *error) {
     weft_status status = WEFT_OK;
     const bool has_signs = !weft_method_about(cg->options->method)->needs_definite;
-    const bool on_gpu = weft_device_limits(cg->context->device)->execution == WEFT_EXECUTION_SIMT;
+    const bool on_gpu = weft_context_is_on_gpu(cg->context);
     TRY(weft_operator_diagonal(cg->op, cg->memory[WEFT_CG_D], error));
     TRY(has_signs && !on_gpu ? diagonal_on_host(cg, least, error)
                              : diagonal_on_device(cg, has_signs, least, error));

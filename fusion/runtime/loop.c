@@ -173,8 +173,9 @@ weft_status weft_program_step(weft_program *p, const weft_control_step *step, we
     return WEFT_OK;
 }
 
-/* What ranks have of an index set over which a kernel waits for other ranks, on GPUs; NULL: none does. */
-static const weft_share *share_of(const weft_program *p) {
+/* What ranks have of an index set over which a kernel waits for other ranks, or joins sums with them; NULL: none does.
+ *  on_gpus  only of GPUs */
+static const weft_share *share_of(const weft_program *p, bool on_gpus) {
     for (int i = 0; i < p->compilation->control->n_segments; ++i) {
         const weft_program_segment *segment = p->segments[i];
         const weft_plan *plan = segment->segment->plan;
@@ -183,23 +184,77 @@ static const weft_share *share_of(const weft_program *p) {
             const weft_share *share =
                 kernel->index_set >= 0 ? segment->shares[kernel->index_set] : NULL;
             if ((kernel->kind == KERNEL_FINAL_REDUCTION || kernel->kind == KERNEL_PRODUCT) &&
-                share && share->team && weft_comm_size(share->comm) > 1)
+                share && (share->team || !on_gpus) && weft_comm_size(share->comm) > 1)
                 return share;
         }
     }
     return NULL;
 }
 
+/* The order in which sums are joined: FNV-1a of the numbers of their calls. */
+static uint64_t hash_sums(const weft_program *p) {
+    uint64_t hash = 14695981039346656037u;
+    for (int i = 0; i < p->compilation->control->n_segments; ++i) {
+        const weft_plan *plan = p->segments[i]->segment->plan;
+        for (int k = 0; k < plan->n_kernels; ++k)
+            for (int r = 0; plan->kernels[k].kind == KERNEL_FINAL_REDUCTION &&
+                            r < plan->kernels[k].n_reductions;
+                 ++r)
+                hash =
+                    (hash ^ (uint64_t)(4096 * i + plan->kernels[k].reductions[r])) * 1099511628211u;
+    }
+    return hash;
+}
+
+/* Do ranks with other devices have parts of an index set? */
+static bool is_mixed(const weft_program *p) {
+    bool found = false;
+    for (int i = 0; i < p->compilation->control->n_segments; ++i) {
+        const weft_program_segment *segment = p->segments[i];
+        for (int k = 0; k < segment->segment->graph->n_index_sets; ++k)
+            found |= segment->shares[k] && weft_comm_is_mixed(segment->shares[k]->comm);
+    }
+    return found;
+}
+
+/* Ranks whose devices differ have other plans, which have to join sums in the same order. */
+static weft_status agree_on_sums(weft_program *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_share *share =
+        p->compilation->options.distributed && !p->has_agreed ? share_of(p, false) : NULL;
+    uint64_t mine, *all = NULL;
+    if (!share || !weft_comm_is_mixed(share->comm))
+        goto done;
+    mine = hash_sums(p);
+    all = calloc((size_t)weft_comm_size(share->comm), sizeof *all);
+    if (!all)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while running a program"));
+    TRY(weft_comm_gather(share->comm, &mine, sizeof mine, all, error));
+    for (int r = 0; r < weft_comm_size(share->comm); ++r)
+        if (all[r] != mine)
+            TRY(weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
+                                  "the plans of host and GPU join the sums of a script in "
+                                  "different orders",
+                                  "name devices of one kind"));
+    p->has_agreed = true;
+done:
+    free(all);
+    return status;
+}
+
 /* On GPUs of several ranks: kernels wait for those of others, so that all start together; where the host passes on what
  * they exchange, loops run on the host. */
 static weft_status start_ranks(weft_program *p, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_share *share = p->compilation->options.distributed ? share_of(p) : NULL;
+    const weft_share *share = p->compilation->options.distributed ? share_of(p, true) : NULL;
     double nothing = 0;
+    p->loops_on_host |= is_mixed(p);
+    TRY(agree_on_sums(p, error));
     if (!share)
         goto done;
     p->loops_on_host |= !share->in_kernels;
-    TRY(weft_comm_maximum(share->comm, &nothing, error));
+    if (share->in_kernels)
+        TRY(weft_comm_maximum(share->comm, &nothing, error));
     for (int i = 0; i < p->compilation->control->n_segments; ++i)
         TRY(weft_program_segment_start_ranks(p->segments[i], error));
 done:
@@ -210,7 +265,7 @@ done:
 static weft_status check_ranks(const weft_program *p, weft_error *error) {
     weft_status status = WEFT_OK;
     enum { FAILED = 3 }; /* kernels/prelude/ranks_cuda.h */
-    const weft_share *share = p->compilation->options.distributed ? share_of(p) : NULL;
+    const weft_share *share = p->compilation->options.distributed ? share_of(p, true) : NULL;
     int64_t failed = 0;
     const bool is_captured =
         p->active || weft_device_graph_refuses(p->device, "a check", NULL) != WEFT_OK;

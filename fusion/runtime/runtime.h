@@ -78,6 +78,7 @@ struct weft_program {
     weft_memory *active;           /* of weft_program_predicate, borrowed */
     weft_operator_clock *clock;    /* NULL: nothing is timed */
     bool loops_on_host;            /* weft_program_loop_on_host */
+    bool has_agreed;               /* with other ranks, on the order of sums */
     weft_shared_buffers *shared;   /* NULL, or where intermediate values are from; borrowed */
     bool ready;
 };

@@ -196,6 +196,8 @@ status: weft_gradient_project, weft_gradient_control(address, text, weft_gradien
 status: weft_comm_threads_make(int, address*)
 status: weft_comm_mpi_make(weft_mpi_given*, weft_monitor*, address*)
 status: weft_comm_devices_check(text, int)
+status: weft_comm_share_out(address, double*, int)
+status: weft_problem_share_out(weft_context*, address, weft_mesh*, weft_rank_share**)
 status: weft_problem_take_part(address, address, weft_mesh*, weft_mesh**)
 status: weft_problem_start(weft_context*, weft_problem_options*, address*)
 status: weft_problem_condition(address, weft_condition*)

@@ -20,6 +20,7 @@ class _Options(Structure):
 _TABLE = """
 weft_error: int line, column, status; char[1024] message; char[512] file; char[256] source_line; char[512] hint
 weft_processes: int size, rank; text variable
+weft_rank_share: char[128] device; double share, seconds, alone
 weft_mpi_given: int handle; text version
 weft_interface_size: text name; size size
 weft_text: text data; size length, capacity; bool failed

@@ -18,7 +18,7 @@ from .gradient import Gradient, Gradients
 from .mesh import Mesh
 from .operator import Space, _Context
 from .options import solver_options
-from .ranks import Part, ranks_of
+from .ranks import Part, Share, ranks_of
 from ._show import About, Shown
 from .report import NotConverged, Report, take
 from .results import Results
@@ -67,7 +67,9 @@ class Problem(Results, Shown):
     Several ranks solve one problem together, with the same bits for any number of them (docs/ranks.md):
 
     ranks    so many threads of this process
-    devices  names of GPUs, one for each rank: ["cuda:0", "cuda:1"]
+    devices  names of devices, one for each rank: ["cuda:0", "cuda:1"], or ["host", "cuda:0"]
+    shares   parts of the mesh that ranks have, which add up to 1: [0.1, 0.9]; None: equal ones, or for devices that differ those with
+             which each takes equally long, as predicted; the property `shares` has them
     comm     a communicator of mpi4py, each process of which is a rank; None: under mpirun all processes are ranks
 
     The first rank has the solution and its results, and writes files: in other processes `values` and numbers that follow from u
@@ -84,7 +86,8 @@ class Problem(Results, Shown):
                  preconditioner: str = "auto", assembly: str = "auto", tolerance: float = 1e-8,
                  max_iterations: Optional[int] = None, restart: int = 0, smoother_degree: int = 0,
                  until: str = "tolerance", tune: int = 0, petsc_options: Optional[str] = None,
-                 ranks: Optional[int] = None, devices: Optional[Sequence[str]] = None, comm: Any = None) -> None:
+                 ranks: Optional[int] = None, devices: Optional[Sequence[str]] = None, comm: Any = None,
+                 shares: Optional[Sequence[float]] = None) -> None:
         check_type("mesh", mesh, Mesh, "a weft.Mesh", "weft.Mesh(%r)" % mesh if isinstance(mesh, str) else "")
         check_type("device", device, (Device, type(None)), "a weft.Device", "weft.Device(%r)" % device if isinstance(device, str) else "")
         check_names("measures", {} if measures is None else measures, "measure -> group, such as {\"ds(2)\": \"wall\"}")
@@ -92,7 +95,7 @@ class Problem(Results, Shown):
                                       "weft.Dirichlet, weft.Neumann, weft.Robin, weft.Periodic, ...")
         self._values, self._measures = check_values({} if values is None else values), dict(measures or {})
         check_groups(mesh, self._conditions)
-        self._ranks = ranks_of(ranks, devices, comm, device)
+        self._ranks = ranks_of(ranks, devices, comm, device, shares)
         self._parts: list[Optional[Part]] = [None]
         self.mesh, self.device = mesh, self._ranks.devices[0] if self._ranks else device or Device()
         if tune > 0 and self._ranks:
@@ -149,6 +152,7 @@ class Problem(Results, Shown):
         comm, device = ranks.comms[i], ranks.devices[i]
         is_first = ranks.rank + i == 0
         whole = ranks.agree(i, lambda: self._make(self._binding, self._context, in_time) if is_first else None)
+        ranks.divide(i, whole, self.mesh)
         part = Part(comm, whole, self.mesh)
         context = _Context(device, part.mesh, comm)
         part.join(ranks.agree(i, lambda: self._make(self._binding.of_part(device, part.mesh), context, in_time, part.mesh._handle, comm)))
@@ -192,6 +196,11 @@ class Problem(Results, Shown):
     def rank(self) -> int:
         """The number of the rank that this process is; 0 of one that has all."""
         return self._ranks.rank if self._ranks else 0
+
+    @property
+    def shares(self) -> list[Share]:
+        """The share of each rank, with its device and predictions; empty: the problem is not divided, or equally."""
+        return self._ranks.shares if self._ranks else []
 
     @property
     def n_ranks(self) -> int:

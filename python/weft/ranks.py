@@ -6,11 +6,12 @@ import atexit
 import sys
 import threading
 import time
-from ctypes import POINTER, byref, c_void_p, create_string_buffer
+from ctypes import POINTER, byref, c_double, c_void_p, create_string_buffer
+from dataclasses import dataclass
 from typing import Any, Callable, Optional, Sequence
 
 from . import _structures as s
-from ._library import DeviceError, Handle, UnsupportedError, UsageError, encode, error_of, lib, raise_error
+from ._library import DeviceError, Handle, UnsupportedError, UsageError, encode, error_of, free, lib, raise_error
 from .device import Device
 from .mesh import Mesh
 from .progress import progress
@@ -73,6 +74,16 @@ def _connect(comm: Any) -> Handle:
 # ---- ranks -------------------------------------------------------------------------------------
 
 
+@dataclass
+class Share:
+    """What a rank has of a mesh: its share of the nodes, and the predicted seconds of an iteration of CG, with it and of the device alone."""
+
+    device: str
+    share: float
+    seconds: float
+    alone: float
+
+
 class Ranks:
     """The ranks of a problem that are in this process: all of them, which are threads, or one of MPI.
 
@@ -81,11 +92,21 @@ class Ranks:
     devices  of those that are here
     """
 
-    def __init__(self, n_threads: int, comm: Optional[Handle], asked: Optional[str], device: Optional[Device]) -> None:
-        self._n_threads, self.comms = n_threads, [comm] if comm else self._threads(n_threads)
+    def __init__(self, n_threads: int, comm: Optional[Handle], asked: Optional[str], device: Optional[Device],
+                 shares: Optional[Sequence[float]]) -> None:
+        self._n_threads, self._asked, self._given = n_threads, asked, shares
+        self.shares: list[Share] = []
+        self.comms = [comm] if comm else self._threads(n_threads)
         first = self.comms[0].pointer
         self.n, self.rank = lib.weft_comm_size(first), lib.weft_comm_rank(first)
-        self.devices = [device or Device(self._device(one, asked)) for one in self.comms]
+        names = [self._start(one) for one in self.comms]
+        self.devices = [device or Device(name) for name in names]
+
+    def _restart(self) -> None:
+        """Communicators in place of those that were abandoned, which are of no more use."""
+        self.comms = self._threads(self._n_threads)
+        for one in self.comms:
+            self._start(one)
 
     @staticmethod
     def _threads(n: int) -> list[Handle]:
@@ -95,11 +116,23 @@ class Ranks:
             one.pointer.value = pointer
         return made
 
-    @staticmethod
-    def _device(comm: Handle, asked: Optional[str]) -> str:
+    def _start(self, comm: Handle) -> str:
+        """Tell a communicator the shares of ranks, and which devices they have. Returns the name of this one's."""
         name = create_string_buffer(64)
-        lib.weft_comm_device(comm.pointer, encode(asked), name, len(name))
+        if self._given is not None:
+            lib.weft_comm_share_out(comm.pointer, (c_double * len(self._given))(*self._given), len(self._given))
+        lib.weft_comm_device(comm.pointer, encode(self._asked), name, len(name))
         return name.value.decode()
+
+    def divide(self, i: int, whole: Optional[Handle], mesh: Mesh) -> None:
+        """Choose the shares of ranks whose devices differ. All ranks call it."""
+        context, made = s.weft_context.from_buffer_copy(self.devices[i]._context), POINTER(s.weft_rank_share)()
+        context.comm = self.comms[i].pointer.value
+        lib.weft_problem_share_out(byref(context), whole.pointer if whole else None, mesh._mesh, byref(made))
+        if i == 0:
+            self.shares = [Share(one.device.decode(), one.share, one.seconds, one.alone)
+                           for one in (made[:self.n] if made else [])]
+        free(made)
 
     @property
     def is_first(self) -> bool:
@@ -132,13 +165,13 @@ class Ranks:
             lib.weft_comm_abandon(self.comms[0].pointer, byref(error_of(error)))
             for thread in threads:
                 thread.join()
-            self.comms = self._threads(self._n_threads)
+            self._restart()
             raise
         finally:
             progress.clear()
         failed = [error for error in errors if error is not None]
         if failed:
-            self.comms = self._threads(self._n_threads)  # those that were abandoned are of no more use
+            self._restart()
             raise next((error for error in failed if not _is_of_another(error)), failed[0])
         return results
 
@@ -163,7 +196,8 @@ def _is_of_another(error: BaseException) -> bool:
     return isinstance(error, DeviceError) and str(error).startswith("rank ")
 
 
-def ranks_of(ranks: Optional[int], devices: Optional[Sequence[str]], comm: Any, device: Optional[Device]) -> Optional[Ranks]:
+def ranks_of(ranks: Optional[int], devices: Optional[Sequence[str]], comm: Any, device: Optional[Device],
+             shares: Optional[Sequence[float]]) -> Optional[Ranks]:
     """The ranks that arguments of Problem, or mpirun, ask for; None: there are none."""
     started = lib.weft_processes_find()
     is_process = comm is not None or started.size > 1
@@ -177,13 +211,15 @@ def ranks_of(ranks: Optional[int], devices: Optional[Sequence[str]], comm: Any, 
             % (started.size, started.variable.decode())), "leave out ranks, or %s" % ("comm" if comm is not None else "mpirun"))
     asked = ",".join(devices) if devices else None
     if not is_process and ranks is None and not devices:
+        if shares is not None:
+            raise _usage("shares are those of ranks", 'add ranks=%d, or devices=["host", "cuda:0"]' % len(shares))
         return None
     n_threads = ranks if ranks is not None else len(devices or ())
     if device is not None and (devices or not is_process):
         raise _usage("device is for a problem without ranks, or of one process of several",
                      'name those of ranks: devices=["cuda:0", "cuda:1"]')
     lib.weft_comm_devices_check(encode(asked), 0 if is_process else n_threads)
-    return Ranks(n_threads, _connect(comm) if is_process else None, asked, device)
+    return Ranks(n_threads, _connect(comm) if is_process else None, asked, device, shares)
 
 
 # ---- the parts of a problem --------------------------------------------------------------------

@@ -203,6 +203,21 @@ class Ranks(unittest.TestCase):
 
     # ---- mistakes ---------------------------------------------------------------------------
 
+    def test_shares(self):
+        """Parts of other sizes have the same bits, and are reported."""
+        def solve(**options):
+            problem = weft.Problem(self.mesh, "diffusion", {"diffusivity": "1 + x"}, conditions=[weft.Dirichlet("left", "y")], **options)
+            problem.solve()
+            return problem
+        equal, given, predicted = solve(ranks=2), solve(ranks=2, shares=[0.1, 0.9]), solve(devices=["host:2", "host:4"])
+        self.assertEqual(equal.shares, [])
+        self.assertEqual([one.share for one in given.shares], [0.1, 0.9])
+        self.assertEqual(equal.values.tobytes(), given.values.tobytes())
+        self.assertEqual(equal.values.tobytes(), predicted.values.tobytes())
+        self.assertAlmostEqual(sum(one.share for one in predicted.shares), 1)
+        self.assertAlmostEqual(predicted.shares[0].seconds / predicted.shares[1].seconds, 1)
+        self.assertIn("4 threads", predicted.shares[1].device)
+
     def test_mistakes(self):
         def make(forms="diffusion", **options):
             return weft.Problem(self.mesh, forms, conditions=[weft.Dirichlet("boundary", 0)], **options)
@@ -213,7 +228,11 @@ class Ranks(unittest.TestCase):
                 (dict(ranks=2, device=weft.Device("host:1")), "device is for a problem without ranks.*hint: name those of ranks"),
                 (dict(devices="cuda:0"), "devices is 'cuda:0'.*hint: give a list"),
                 (dict(ranks=3, devices=["cuda:0", "cuda:1"]), "2 devices for 3 ranks.*hint: "),
-                (dict(devices=["host:1", "host:1"]), "lists of devices besides GPUs are not computed"),
+                (dict(devices=["host", "host"]), "the host is there twice.*hint: say how many threads each has"),
+                (dict(devices=["cuda:0", "null"]), "lists of devices besides GPUs and the host are not computed"),
+                (dict(shares=[0.5, 0.5]), "shares are those of ranks.*hint: add ranks=2"),
+                (dict(ranks=2, shares=[0.5, 0.6]), "the shares add up to 1.1, expected 1"),
+                (dict(ranks=2, shares=[1]), "1 share for 2 ranks"),
                 (dict(comm=3), "comm is 3, which is not a communicator.*hint: give one of mpi4py"),
                 (dict(ranks=2, comm=object()), "ranks=2 are threads of one process, and comm has processes"),
                 (dict(ranks=2, tune=1), "measured plans are not computed on several ranks")):

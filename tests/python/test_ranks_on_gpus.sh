@@ -45,6 +45,11 @@ for solve in (stationary, steps):
     assert one.values.tobytes() == two.values.tobytes(), solve
     assert one.integrals() == two.integrals()
     numpy.testing.assert_allclose(one.values, solve(ranks=1).values, rtol=0, atol=1e-6)
+    pair, again = solve(devices=["host", "cuda:0"]), solve(devices=["host:1", "cuda:2"], shares=[0.3, 0.7])
+    numpy.testing.assert_allclose(pair.values, one.values, rtol=0, atol=1e-6)
+    numpy.testing.assert_allclose(again.values, one.values, rtol=0, atol=1e-6)
+    assert abs(sum(one.share for one in pair.shares) - 1) < 1e-12 and "stand-in" in pair.shares[1].device, pair.shares
+    assert [one.share for one in again.shares] == [0.3, 0.7]
 try:
     stationary(devices=["cuda:0", "cuda:12"])
 except weft.UsageError as error:

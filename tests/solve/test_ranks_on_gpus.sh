@@ -185,5 +185,5 @@ refused 'do not compute with full multigrid and GPUs yet' --ranks 2 --device cud
 refused '2 devices for 3 ranks' --ranks 3 --device cuda:0,cuda:1
 refused 'cuda:8: there are 8 GPUs here' --device cuda:0,cuda:8
 refused 'do not compute with edge yet' --ranks 2 --device cuda --assembly edge
-refused 'lists of devices besides GPUs' --device cuda:0,host:1
+refused 'lists of devices besides GPUs and the host' --device cuda:0,null
 "$build/tests/unit_fusion_runtime_ranks" gpus >log 2>&1 || { cat log; exit 1; }

@@ -199,11 +199,110 @@ static void test_mismatch(void **state) {
     assert_int_equal(weft_comm_threads_make(0, comms, NULL), WEFT_ERROR_USAGE);
 }
 
+/* Ranks that make different calls learn it, instead of reading what the others did not leave for them. */
+static void *run_apart(void *user) {
+    rank_work *work = user;
+    const int rank = weft_comm_rank(work->comm);
+    int64_t sum = 0, numbers[3] = {0}, all[9];
+    work->status = rank == 2
+                       ? weft_comm_gather(work->comm, numbers, sizeof numbers, all, &work->error)
+                       : weft_comm_sum(work->comm, &sum, &work->error);
+    return NULL;
+}
+
+static void *run_exchange_apart(void *user) {
+    rank_work *work = user;
+    int64_t sum = 0;
+    work->status = weft_comm_rank(work->comm) == 0
+                       ? weft_comm_exchange(work->comm, NULL, 0, NULL, 0, &work->error)
+                       : weft_comm_sum(work->comm, &sum, &work->error);
+    return NULL;
+}
+
+static void test_apart(void **state) {
+    (void)state;
+    rank_work work[MOST];
+    run(3, run_apart, work);
+    for (int r = 0; r < 3; ++r)
+        assert_int_not_equal(work[r].status, WEFT_OK);
+    run(2, run_exchange_apart, work);
+    for (int r = 0; r < 2; ++r)
+        assert_non_null(strstr(work[r].error.message, "make different calls"));
+}
+
+static void test_shares(void **state) {
+    (void)state;
+    static const double good[] = {0.25, 0.75}, large[] = {0.5, 0.75}, none[] = {0, 1};
+    static const struct {
+        const char *text, *message;
+    } bad[] = {{"0.5", "1 share for 2 ranks"},
+               {"0.5,0.25,0.25", "3 shares for 2 ranks"},
+               {"0.5,0.6", "the shares add up to 1.1, expected 1"},
+               {"-1,2", "a share is -1, expected a positive number"},
+               {"nan,1", "the shares add up to"},
+               {"0.5,", "'0.5,' is not a list of shares"},
+               {"", "'' is not a list of shares"}};
+    weft_comm *comms[2];
+    assert_int_equal(weft_comm_threads_make(2, comms, NULL), WEFT_OK);
+    assert_null(weft_comm_shares(comms[0]));
+    assert_int_equal(weft_comm_share_out(comms[0], large, 2, NULL), WEFT_ERROR_USAGE);
+    assert_int_equal(weft_comm_share_out(comms[0], none, 2, NULL), WEFT_ERROR_USAGE);
+    assert_int_equal(weft_comm_share_out(comms[0], good, 2, NULL), WEFT_OK);
+    assert_true(weft_comm_shares(comms[0])[1] == 0.75);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
+        weft_error error = {0};
+        assert_int_equal(weft_comm_share_text(comms[0], bad[i].text, &error), WEFT_ERROR_USAGE);
+        assert_non_null(strstr(error.message, bad[i].message));
+        assert_string_equal(error.file, "--shares");
+        assert_true(weft_comm_shares(comms[0])[1] == 0.75);
+    }
+    assert_int_equal(weft_comm_share_text(comms[0], "1e-1,0.9", NULL), WEFT_OK);
+    assert_true(weft_comm_shares(comms[0])[0] == 0.1);
+    for (int r = 0; r < 2; ++r)
+        weft_comm_free(&comms[r]);
+}
+
+/* The devices that a list names. */
+static void test_lists(void **state) {
+    (void)state;
+    static const struct {
+        const char *list;
+        bool is_mixed;
+        const char *names[2];
+    } lists[] = {{"host:2,cuda:1", true, {"host:2", "cuda:1"}},
+                 {"cuda:3,host:5", true, {"cuda:3", "host:5"}},
+                 {"cuda:0,cuda:1", false, {"cuda:0", "cuda:1"}},
+                 {"host:1,host:4", false, {"host:1", "host:4"}}};
+    char name[64], expected[64];
+    const int threads = weft_comm_processors(NULL) - 1;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i) {
+        weft_comm *comms[2];
+        assert_int_equal(weft_comm_threads_make(2, comms, NULL), WEFT_OK);
+        assert_int_equal(weft_comm_devices_check(lists[i].list, 2, NULL), WEFT_OK);
+        for (int r = 0; r < 2; ++r) {
+            weft_comm_device(comms[r], lists[i].list, name, sizeof name);
+            assert_string_equal(name, lists[i].names[r]);
+            assert_true(weft_comm_is_mixed(comms[r]) == lists[i].is_mixed);
+            assert_true(weft_comm_is_staged(comms[r]) == lists[i].is_mixed);
+        }
+        weft_comm_device(comms[1], "cuda:0,host", name, sizeof name);
+        (void)snprintf(expected, sizeof expected, "host:%d", threads > 1 ? threads : 1);
+        assert_string_equal(name, expected); /* one thread is for the GPU */
+        for (int r = 0; r < 2; ++r)
+            weft_comm_free(&comms[r]);
+    }
+    assert_int_equal(weft_comm_devices_check("host,cuda:0,host:1", 3, NULL), WEFT_ERROR_USAGE);
+    assert_int_equal(weft_comm_devices_check("cuda,host,cuda:0", 3, NULL), WEFT_ERROR_USAGE);
+    assert_int_equal(weft_comm_devices_check("cuda:0,cuda:0", 2, NULL), WEFT_OK);
+    assert_int_equal(weft_comm_devices_check("host:1,null", 2, NULL), WEFT_ERROR_UNSUPPORTED);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),   cmocka_unit_test(test_alone),
         cmocka_unit_test(test_failure),  cmocka_unit_test(test_agreement),
-        cmocka_unit_test(test_mismatch),
+        cmocka_unit_test(test_mismatch), cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_shares),   cmocka_unit_test(test_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
