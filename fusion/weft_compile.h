@@ -83,10 +83,13 @@ typedef struct weft_operator_choice {
 
 typedef enum weft_plan_kind { WEFT_PLAN_FUSED, WEFT_PLAN_UNFUSED } weft_plan_kind;
 
-/** How an accumulating store avoids races. All are deterministic, except IN_PLACE on CUDA. The last
- *  four are for CUDA; on the host, and for kernels that they do not support, they mean IN_PLACE
+/** How an accumulating store avoids races. All are deterministic, except IN_PLACE on CUDA. Those behind
+ *  GATHERED are for CUDA; on the host, and for kernels that they do not support, they mean IN_PLACE
  *  (weft_kernel_info.scatter says which algorithm a kernel uses).
  *
+ *  AUTO            The way that the planner predicts to be the fastest of those that are legal
+ *                  (fusion/plan/scatter.h); IN_PLACE on the host, for matrices and for scripts
+ *                  that run once. Patches that a mesh does not allow give way to another plan.
  *  IN_PLACE        Each cell adds to its targets. Host: cell ranges are coloured so that ranges of
  *                  one colour share no target. CUDA: atomic additions.
  *  GATHERED        Each cell stores its contribution; then the owner of a target sums those of its
@@ -114,6 +117,7 @@ typedef enum weft_plan_kind { WEFT_PLAN_FUSED, WEFT_PLAN_UNFUSED } weft_plan_kin
  *                  and VERTEX_PATCHES do the same where their patches do not fit, for cells of at most
  *                  16 nodes. */
 typedef enum weft_scatter {
+    WEFT_SCATTER_AUTO,
     WEFT_SCATTER_IN_PLACE,
     WEFT_SCATTER_GATHERED,
     WEFT_SCATTER_PATCHES,

@@ -36,8 +36,8 @@ static const app_option script_options[] = {
      .former = "n", APP_INTEGER(weft_tool_options, elements, 1, 2000000000)},
     {"scatter", "NAME",
      "How concurrent additions to one target are kept apart: atomic, chunk-colored, cell-colored, "
-     "gather, vertex-patch, edge-patch, cell-patch, or auto (default): atomic on a GPU, else "
-     "chunk-colored",
+     "gather, vertex-patch, edge-patch, cell-patch, or auto (default): on a GPU as is predicted to "
+     "be the fastest, else chunk-colored",
      .read = weft_tool_scatter},
     APP_DEGREES(weft_tool_options, ufl.degrees),
     {"precision", "NAME", "Type of real: single or double (default)", .read = weft_tool_precision},

@@ -125,7 +125,7 @@ weft_status weft_tool_scatter(const app_option *row, const char *option, const c
     (void)row;
     static const char *const names[] = {"auto",   "atomic",       "chunk-colored", "cell-colored",
                                         "gather", "vertex-patch", "edge-patch",    "cell-patch"};
-    static const weft_scatter scatter_of[] = {WEFT_SCATTER_IN_PLACE, WEFT_SCATTER_IN_PLACE,
+    static const weft_scatter scatter_of[] = {WEFT_SCATTER_AUTO,     WEFT_SCATTER_IN_PLACE,
                                               WEFT_SCATTER_IN_PLACE, WEFT_SCATTER_CELL_COLOURS,
                                               WEFT_SCATTER_GATHERED, WEFT_SCATTER_VERTEX_PATCHES,
                                               WEFT_SCATTER_PATCHES,  WEFT_SCATTER_CELL_PATCHES};

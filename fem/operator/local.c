@@ -78,7 +78,7 @@ static weft_status value_write(const weft_form *form, const char *value, weft_te
  * patches are faster, because each thread processes fewer of them. */
 static int patch_nodes(const weft_limits *limits, const weft_part *part) {
     const weft_connectivity *dofs = part->form.dofs;
-    const bool edges = part->scatter == WEFT_SCATTER_PATCHES && weft_connectivity_width(dofs) == 4;
+    const bool edges = weft_connectivity_width(dofs) == 4 && weft_form_components(&part->form) == 1;
     const int64_t blocks = (int64_t)limits->multiprocessors * (edges ? 2 : 4);
     int nodes = 512;
     while (nodes > 128 && weft_connectivity_to(dofs) < nodes * blocks)
@@ -368,10 +368,9 @@ static weft_status part_product(const weft_operator *op, int i, bool predicated,
                                 weft_error *error) {
     const weft_part *part = (weft_part *)op->parts + i;
     const script_suffix own = {part->form.product, part->form.product};
-    const bool by_patches =
-        part->scatter == WEFT_SCATTER_PATCHES || part->scatter == WEFT_SCATTER_VERTEX_PATCHES;
-    return part_compile(op, i, by_patches && own.scalar ? &own : &suffix_product, predicated, out,
-                        error);
+    return part_compile(op, i,
+                        part->scatter == WEFT_SCATTER_AUTO && own.scalar ? &own : &suffix_product,
+                        predicated, out, error);
 }
 
 static weft_status part_assemble(weft_part *part, weft_error *error) {
@@ -391,29 +390,12 @@ static void log_order(const weft_operator *op, const weft_part *part) {
                  owners.patches ? "by patches of cells" : "atomically", owners.not_permuted);
 }
 
-/* Make the patches of the product. Where those of a mesh touch too many nodes, edge patches give way to vertex
- * patches, which renumber less and need less memory, and all others to additions in place. */
-static weft_status part_patches(const weft_operator *op, int i, weft_error *error) {
+/* Make the patches of the product. */
+static weft_status part_patches(weft_part *part, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_part *part = (weft_part *)op->parts + i;
-    weft_error why = {0};
-    bool unsupported = false;
-    while (part->actions.n == 0 && !part->has_patches) {
-        status = weft_program_patches_make(part->product.program, &why);
-        TRY(weft_status_supported(status, &why, &unsupported, error));
-        part->has_patches = !unsupported;
-        if (!unsupported)
-            break;
-        const bool edges =
-            part->scatter == WEFT_SCATTER_PATCHES && weft_connectivity_width(part->form.dofs) == 4;
-        weft_log(op->context->monitor, edges ? WEFT_LOG_INFO : WEFT_LOG_WARNING,
-                 edges ? "%s: by vertex patches, not by edge patches: %s"
-                       : "%s: the product stores atomically, not by patches: %s",
-                 part->form.name, why.message);
-        weft_compiled_free(&part->product);
-        part->scatter = edges ? WEFT_SCATTER_VERTEX_PATCHES : WEFT_SCATTER_IN_PLACE;
-        TRY(part_product(op, i, false, &part->product, error));
-    }
+    if (part->actions.n == 0 && !part->has_patches)
+        TRY(weft_program_patches_make(part->product.program, error));
+    part->has_patches = true;
 done:
     return status;
 }
@@ -465,7 +447,7 @@ static weft_status part_prepare(const weft_operator *op, int i, weft_error *erro
         TRY(part_make(op, i, error));
     if (part->assemble.program && !part->is_assembled)
         TRY(part_assemble(part, error));
-    TRY(part_patches(op, i, error));
+    TRY(part_patches(part, error));
 done:
     return status;
 }
@@ -566,19 +548,18 @@ static void cells_free(weft_operator *op) {
     }
 }
 
-/* Patches if cells have the dimension of the nodes' space; the few facets of a boundary form are
- * better stored atomically. Not on a null device, where patches take time and nothing runs. */
+/* What is asked for; of what is open, in place for the few facets of a boundary form, and on a null device, where tables of
+ * patches take time and nothing runs. */
 static weft_scatter scatter_of(const weft_context *context, weft_scatter wanted,
                                const weft_form *form) {
     const int64_t width = weft_connectivity_width(form->dofs);
     const weft_limits *limits = weft_device_limits(context->device);
     const bool fits =
         limits->execution == WEFT_EXECUTION_SIMT && !limits->records_only && width > 2 &&
-        weft_form_components(form) == 1 &&
         weft_connectivity_from(form->dofs) * width >= 2 * weft_connectivity_to(form->dofs);
     if (adds_in_order(context))
         return WEFT_SCATTER_GATHERED;
-    return wanted == WEFT_SCATTER_PATCHES && !fits ? WEFT_SCATTER_IN_PLACE : wanted;
+    return wanted == WEFT_SCATTER_AUTO && !fits ? WEFT_SCATTER_IN_PLACE : wanted;
 }
 
 static const weft_operator_table cells_table = {.assemble = cells_assemble,
@@ -617,14 +598,14 @@ done:
 
 weft_status weft_operator_make_diagonal(weft_context *context, const weft_form *forms, int n_forms,
                                         weft_operator **out, weft_error *error) {
-    return weft_operator_make_cells(context, forms, n_forms, WEFT_CELLS_LATER, WEFT_SCATTER_PATCHES,
+    return weft_operator_make_cells(context, forms, n_forms, WEFT_CELLS_LATER, WEFT_SCATTER_AUTO,
                                     out, error);
 }
 
 weft_status weft_operator_make_single(weft_context *context, const weft_form *forms, int n_forms,
                                       weft_operator **out, weft_error *error) {
-    return weft_operator_make_cells(context, forms, n_forms, WEFT_CELLS_SINGLE,
-                                    WEFT_SCATTER_PATCHES, out, error);
+    return weft_operator_make_cells(context, forms, n_forms, WEFT_CELLS_SINGLE, WEFT_SCATTER_AUTO,
+                                    out, error);
 }
 
 weft_status weft_operator_single(weft_operator *op, weft_operator **out, weft_error *error) {
@@ -640,7 +621,7 @@ weft_status weft_operator_single(weft_operator *op, weft_operator **out, weft_er
     for (int i = 0; i < op->n_parts; ++i)
         forms[i] = parts[i].form;
     TRY(weft_operator_make_cells(op->context, forms, op->n_parts,
-                                 WEFT_CELLS_SINGLE | WEFT_CELLS_LATER, WEFT_SCATTER_PATCHES, &made,
+                                 WEFT_CELLS_SINGLE | WEFT_CELLS_LATER, WEFT_SCATTER_AUTO, &made,
                                  error));
     made->exact = op;
     for (int i = 0; i < made->n_parts; ++i)

@@ -3,7 +3,7 @@
 
 static weft_status make(weft_context *context, const weft_form *forms, int n_forms,
                         weft_operator **out, weft_error *error) {
-    return weft_operator_make_cells(context, forms, n_forms, 0, WEFT_SCATTER_PATCHES, out, error);
+    return weft_operator_make_cells(context, forms, n_forms, 0, WEFT_SCATTER_AUTO, out, error);
 }
 
 static void count_bytes(const weft_operator_sizes *s, weft_assembly_cost *cost) {
@@ -16,7 +16,7 @@ static size_t estimate_memory(const weft_operator_sizes *s, double applications,
                               weft_memory_estimate *estimate) {
     const size_t made = estimate->bytes;
     (void)applications;
-    if (!s->on_gpu || s->limits->records_only || s->n_components > 1)
+    if (!s->on_gpu || s->limits->records_only)
         return 0;
     /* a word per node and cell, a sixth more for padding; halos */
     weft_memory_estimate_add(estimate, "patches", s->n_cells * s->width / 6 * 7, sizeof(uint32_t));

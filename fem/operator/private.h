@@ -85,8 +85,7 @@ enum {
 };
 /** Make an operator that is applied cell by cell (fem/operator/local.c).
  *  how      these bits
- *  scatter  how products add to the nodes; WEFT_SCATTER_PATCHES falls back to
- *           WEFT_SCATTER_IN_PLACE if the form or the device does not allow patches */
+ *  scatter  how products add to the nodes; WEFT_SCATTER_AUTO: as the planner predicts to be the fastest */
 weft_status weft_operator_make_cells(weft_context *context, const weft_form *forms, int n_forms,
                                      unsigned how, weft_scatter scatter, weft_operator **out,
                                      weft_error *error);

@@ -254,7 +254,8 @@ void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_ke
         .bytes_loaded = kernel->bytes_loaded,
         .bytes_stored = kernel->bytes_stored,
         .flops = kernel->flops,
-        .seconds = kernel->implementation ? kernel->implementation->cost : kernel->seconds,
+        .seconds = kernel->seconds > 0 || !kernel->implementation ? kernel->seconds
+                                                                  : kernel->implementation->cost,
         .is_member = kernel->is_member,
         .is_sized = kernel->kind == KERNEL_NESTED && kernel->slice == SLICE_COLUMNS,
         .patches = weft_kernel_is_patch(kernel->kind),

@@ -15,6 +15,7 @@
 #include "fusion/plan/implementations.h"
 #include "fusion/plan/plan.h"
 #include "fusion/plan/print.h"
+#include "fusion/plan/scatter.h"
 #include "fusion/plan/segment.h"
 #include "fusion/script/script.h"
 #include "fusion/weft_compile.h"
@@ -335,6 +336,24 @@ static void explain_settings(const explanation *e) {
 
 /* ---- both plans ---- */
 
+/* What keeping additions apart was predicted to take, way by way. */
+static void explain_ways(const explanation *e) {
+    const weft_segment *c = e->segment;
+    for (int i = 0; i < c->n_ways; ++i) {
+        const weft_scatter_way *way = &c->ways[i];
+        weft_text_add(e->out, "%s%s ",
+                      i == 0       ? "Additions: "
+                      : i % 3 == 0 ? ",\n  "
+                                   : ", ",
+                      weft_scatter_name(way->scatter, true));
+        if (way->refused)
+            weft_text_add(e->out, "no (%s)", way->refused);
+        else
+            weft_text_add(e->out, "%.4g us", 1e6 * way->seconds);
+    }
+    weft_text_add(e->out, c->n_ways > 0 ? ", predicted.\n" : "");
+}
+
 static void explain_head(const explanation *e) {
     const weft_segment *c = e->segment;
     const weft_plan *fused = e->plans[WEFT_PLAN_FUSED], *unfused = e->plans[WEFT_PLAN_UNFUSED];
@@ -344,13 +363,8 @@ static void explain_head(const explanation *e) {
                   plan_names[c->options.plan]);
     weft_text_add(e->out, "Device %s; blocks of %d, real is %s, scatter %s.\n", c->limits.name,
                   fused->lanes, c->options.single ? "float" : "double",
-                  c->options.scatter == WEFT_SCATTER_GATHERED         ? "gather"
-                  : c->options.scatter == WEFT_SCATTER_PATCHES        ? "edge-patch"
-                  : c->options.scatter == WEFT_SCATTER_VERTEX_PATCHES ? "vertex-patch"
-                  : c->options.scatter == WEFT_SCATTER_CELL_PATCHES   ? "cell-patch"
-                  : c->options.scatter == WEFT_SCATTER_CELL_COLOURS   ? "cell-colored"
-                  : fused->is_simt                                    ? "atomic"
-                                                                      : "chunk-colored");
+                  weft_scatter_name(c->options.scatter, fused->is_simt));
+    explain_ways(e);
     weft_text_add(e->out, "Times from its limits: %.4g GB/s, %.4g Gflop/s.\n",
                   c->limits.bandwidth / 1e9, c->limits.flops / 1e9);
 }

@@ -4,7 +4,6 @@
 
 enum {
     STEP = 32,          /* cells; sizes are STEP times a power of two */
-    CELLS_MOST = 256,   /* of a patch */
     NODES_PAYING = 16,  /* of a cell: P2 tetrahedra, 10, gain by patches, P3, 20, lose 9 % (H200) */
     NODE_BYTES = 48,    /* of contributions, per node that options->patch_nodes has: 24 KB of 512 */
     REGISTERS = 65536,  /* of a multiprocessor */
@@ -53,7 +52,7 @@ int weft_cell_patch_cells(const weft_graph *graph, const weft_accumulation *accu
     const int width = graph->connectivities[accumulation->connectivity].width;
     const long bytes = (long)width * components(graph, accumulation) * (options->single ? 4 : 8);
     const long most = (long)NODE_BYTES * weft_patch_nodes(options);
-    int cells = CELLS_MOST;
+    int cells = WEFT_CELL_PATCH_MOST;
     while (cells > STEP && cells * bytes > most)
         cells /= 2;
     return cells;

@@ -4,6 +4,8 @@
 
 #include "fusion/plan/plan.h"
 
+enum { WEFT_CELL_PATCH_MOST = 256 /* cells of a patch */ };
+
 /** Parts of ARGUMENT_CELL_PATCH. */
 enum {
     CELL_PATCH_START,

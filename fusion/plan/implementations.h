@@ -158,6 +158,8 @@ weft_least_cost weft_predict_least(const weft_predictor *predictor,
                                    const weft_implementation *made);
 /** No kernel of this many threads per element (0: one) and elements per block costs less. */
 double weft_least_of_shape(const weft_least_cost *least, int threads, int elements);
+/** Seconds per element of what is estimated to spill from the registers of an implementation. */
+double weft_predict_spills(const weft_implementation *made);
 /** Predicted seconds of one launch without work. */
 double weft_predict_launch(const weft_predictor *predictor);
 /** Predicted seconds of a kernel without its launch. */

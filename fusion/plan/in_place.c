@@ -1,6 +1,7 @@
 /* Which results are written where they are stored, and what is live on chip without them. */
 #include "fusion/plan/in_place.h"
 #include "fusion/library/library.h"
+#include "fusion/plan/scatter.h"
 
 enum { REGISTERS = 255 /* of 4 bytes, per thread */ };
 
@@ -11,7 +12,7 @@ static bool is_stored(const weft_graph *graph, const weft_compile_options *optio
         if (made->onchip[m].value == value && made->produced_here[m] && made->live_out[m])
             return true;
     for (int i = 0; i < graph->n_accumulations; ++i) /* for the kernel that gathers */
-        if (options->scatter == WEFT_SCATTER_GATHERED && !graph->accumulations[i].matrix &&
+        if (weft_scatter_gathers(options, &graph->accumulations[i]) &&
             graph->accumulations[i].source == value)
             return true;
     return false;
@@ -28,7 +29,7 @@ static bool is_read(const weft_graph *graph, const weft_compile_options *options
     }
     for (int i = 0; i < graph->n_accumulations; ++i) {
         const weft_accumulation *a = &graph->accumulations[i];
-        const bool gathered = options->scatter == WEFT_SCATTER_GATHERED && !a->matrix;
+        const bool gathered = weft_scatter_gathers(options, a);
         for (int k = 0; !gathered && a->source == producer->result && k < made->fusion->n_calls;
              ++k)
             if (made->order[k] == a->call)

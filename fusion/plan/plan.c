@@ -7,6 +7,7 @@
 #include "fusion/plan/implementations.h"
 #include "fusion/plan/legality.h"
 #include "fusion/plan/patches.h"
+#include "fusion/plan/scatter.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,10 +26,6 @@ static weft_status argument_add(planner *p, weft_plan_kernel *kernel, weft_argum
         if (memcmp(&kernel->arguments[i], &argument, sizeof argument) == 0)
             return WEFT_OK;
     return WEFT_APPEND(p->arena, kernel->arguments, kernel->n_arguments, argument, error);
-}
-
-static bool is_gathered(const planner *p, const weft_accumulation *a) {
-    return p->options->scatter == WEFT_SCATTER_GATHERED && !a->matrix;
 }
 
 /* A name of bounded length, such as "k2_jacobian_tform_dshape". What it has of calls does not depend on the number, which
@@ -92,7 +89,7 @@ static weft_status kernel_loads_and_stores(planner *p, weft_plan_kernel *kernel,
         bool live_out = weft_value_is_live_out(graph, implementation->fusion, operand->value);
         for (int k = 0; k < graph->n_accumulations; ++k)
             live_out |= graph->accumulations[k].source == operand->value &&
-                        is_gathered(p, &graph->accumulations[k]);
+                        weft_scatter_gathers(p->options, &graph->accumulations[k]);
         if (!live_out)
             continue;
         kernel->stores[kernel->n_stores++] = operand->value;
@@ -128,7 +125,8 @@ static weft_status kernel_scatters(planner *p, weft_plan_kernel *kernel, weft_er
     const weft_graph *graph = p->graph;
     for (int k = 0; k < graph->n_accumulations; ++k) {
         const weft_accumulation *a = &graph->accumulations[k];
-        if (!weft_fusion_contains(kernel->implementation->fusion, a->call) || is_gathered(p, a))
+        if (!weft_fusion_contains(kernel->implementation->fusion, a->call) ||
+            weft_scatter_gathers(p->options, a))
             continue;
         kernel->scatters[kernel->n_scatters++] = k;
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_VALUE, a->target, 0}, error));
@@ -158,79 +156,19 @@ static weft_status check_patch_nodes(const weft_compile_options *options, weft_e
                           WEFT_PATCH_NODES, nodes);
 }
 
-static bool wants_patches(const planner *p) {
-    return p->plan->is_simt && (p->options->scatter == WEFT_SCATTER_PATCHES ||
-                                p->options->scatter == WEFT_SCATTER_VERTEX_PATCHES);
-}
-
-static bool is_cell_patch(const planner *p, const weft_plan_kernel *kernel) {
-    if (!p->plan->is_simt || !weft_cell_patch_fits(p->graph, kernel))
-        return false;
-    return p->options->scatter == WEFT_SCATTER_CELL_PATCHES ||
-           (wants_patches(p) && weft_cell_patch_pays(p->graph, kernel));
-}
-
-/* The kind of a kernel with exactly one accumulation and no stores or reductions, if the owners of nodes may
- * compute it, which permutes the entries of cells; else KERNEL_MAP, and kernel->not_permuted says why. Edge
- * patches mirror cells, the others permute evenly. */
-static weft_status patch_kind(planner *p, weft_plan_kernel *kernel, weft_kernel_kind *out,
-                              weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_graph *graph = p->graph;
-    *out = KERNEL_MAP;
-    if (!wants_patches(p) || kernel->n_scatters != 1 || kernel->n_stores > 0 ||
-        kernel->n_reductions > 0)
-        goto done;
-    const weft_accumulation *a = &graph->accumulations[kernel->scatters[0]];
-    const weft_cell_sum sum = {a, kernel->implementation->order,
-                               kernel->implementation->fusion->n_calls};
-    if (!weft_patch_fits(graph, &sum))
-        goto done;
-    if (!a->matrix && p->options->scatter == WEFT_SCATTER_PATCHES &&
-        graph->connectivities[a->connectivity].width == 4 &&
-        weft_shape_count(&graph->values[a->target].shape) == 1) {
-        TRY(weft_may_permute(p->arena, graph, &sum, PERMUTATIONS_ALL, &kernel->not_permuted,
-                             error));
-        *out = KERNEL_EDGE_PATCH;
-        if (!kernel->not_permuted)
-            goto done;
-    }
-    TRY(weft_may_permute(p->arena, graph, &sum, PERMUTATIONS_EVEN, &kernel->not_permuted, error));
-    *out = kernel->not_permuted ? KERNEL_MAP
-           : a->matrix          ? KERNEL_MATRIX_PATCH
-                                : KERNEL_VERTEX_PATCH;
-done:
-    return status;
-}
-
-/* A kernel launched per cell colour: all its accumulations use one connectivity. */
-static bool is_by_colours(const planner *p, const weft_plan_kernel *kernel) {
-    const weft_accumulation *all = p->graph->accumulations;
-    if (p->options->scatter != WEFT_SCATTER_CELL_COLOURS || !p->plan->is_simt ||
-        kernel->n_scatters == 0)
-        return false;
-    for (int i = 1; i < kernel->n_scatters; ++i)
-        if (all[kernel->scatters[i]].connectivity != all[kernel->scatters[0]].connectivity)
-            return false;
-    return true;
-}
-
-/* The kind of a computing kernel whose loads, stores and accumulations are known. Reductions come
- * before cell colours, because they need all elements in one launch. */
+/* The kind of a computing kernel whose loads, stores and accumulations are known. */
 static weft_status kernel_kind(planner *p, weft_plan_kernel *kernel, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_kernel_kind by_owners = KERNEL_MAP;
+    weft_kernel_kind apart = KERNEL_MAP;
     const bool is_nested = weft_fusion_is_nested(p->graph, kernel->implementation->fusion);
-    if (!is_nested)
-        TRY(patch_kind(p, kernel, &by_owners, error));
+    if (!is_nested && p->plan->is_simt)
+        TRY(weft_scatter_kind(p->arena, p->graph, p->options, kernel, &apart, error));
     kernel->kind = is_nested                                         ? KERNEL_NESTED
-                   : by_owners != KERNEL_MAP                         ? by_owners
-                   : is_cell_patch(p, kernel)                        ? KERNEL_CELL_PATCH
+                   : apart != KERNEL_MAP                             ? apart
                    : kernel->product >= 0                            ? KERNEL_PRODUCT
                    : kernel->implementation->is_dense                ? KERNEL_DENSE
                    : kernel->implementation->threads_per_element > 0 ? KERNEL_MULTI_THREAD
                    : kernel->n_reductions > 0                        ? KERNEL_REDUCTION
-                   : is_by_colours(p, kernel)                        ? KERNEL_CELL_COLOURS
                                                                      : KERNEL_MAP;
     if (kernel->kind == KERNEL_REDUCTION && p->plan->is_simt)
         kernel->coarsening = kernel->implementation->serial_iterations;
@@ -475,7 +413,7 @@ static bool is_folded(const planner *p, const weft_fusion *fusion) {
         const weft_accumulation *a = &graph->accumulations[k];
         if (a->source != call->result)
             continue;
-        if (found || a->call != call->id || !is_gathered(p, a) ||
+        if (found || a->call != call->id || !weft_scatter_gathers(p->options, a) ||
             weft_shape_count(&graph->values[a->target].shape) != 1 || !is_foldable(graph, call, a))
             return false;
         found = true;
@@ -514,7 +452,7 @@ static weft_status gather_kernels(planner *p, const weft_fusion *fusion,
     const double real_bytes = p->options->single ? sizeof(float) : sizeof(double);
     for (int k = 0; k < graph->n_accumulations; ++k) {
         const weft_accumulation *a = &graph->accumulations[k];
-        if (!weft_fusion_contains(fusion, a->call) || !is_gathered(p, a))
+        if (!weft_fusion_contains(fusion, a->call) || !weft_scatter_gathers(p->options, a))
             continue;
         weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
         *kernel = (weft_plan_kernel){.kind = KERNEL_GATHER,
@@ -665,6 +603,7 @@ weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const wef
     TRY(WEFT_ALLOC(arena, p.started, (size_t)graph->n_values + 1, error));
     p.plan->lanes = weft_target_lanes(limits, options->single);
     p.plan->is_simt = weft_target_is_simt(limits);
+    p.plan->scatter = options->scatter;
     p.plan->predicated = options->predicated && p.plan->is_simt;
     p.plan->reduction_blocks =
         p.plan->is_simt ? WEFT_CUDA_REDUCTION_TILE / WEFT_CUDA_LANES : WEFT_REDUCTION_BLOCKS;

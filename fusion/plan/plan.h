@@ -98,8 +98,9 @@ typedef struct weft_plan_kernel {
                                      several threads per element, or a final reduction */
     int together;   /* KERNEL_GROUP: the block of the script that asks for it, from 1; 0: none */
     int threads;    /* of members and KERNEL_GROUP: per thread block */
-    double seconds, saved_seconds; /* KERNEL_GROUP: prediction; against launches of their own */
-    int *zero;                     /* values zeroed before the launch */
+    double seconds; /* KERNEL_GROUP, additions: prediction; 0: the implementation's */
+    double saved_seconds; /* KERNEL_GROUP: against launches of their own */
+    int *zero;            /* values zeroed before the launch */
     int n_zero;
     double bytes_loaded, bytes_stored, flops; /* per element */
 } weft_plan_kernel;
@@ -118,7 +119,8 @@ typedef struct weft_plan {
     weft_plan_buffer *buffers;
     int n_buffers;
     int lanes;
-    bool is_simt; /* weft_limits.execution */
+    bool is_simt;         /* weft_limits.execution */
+    weft_scatter scatter; /* the way that additions were to be kept apart */
     int reduction_blocks;
     bool predicated; /* SIMT devices: kernels and their zeroing have no effect while *active is 0 */
 } weft_plan;

@@ -8,6 +8,7 @@
 #include "fusion/plan/issue.h"
 #include "fusion/plan/nested.h"
 #include "fusion/plan/primitives.h"
+#include "fusion/plan/scatter.h"
 
 #include <math.h>
 #include <string.h>
@@ -124,15 +125,15 @@ static int placement_of(const weft_implementation *made, int value) {
 static void add_all_stores(const weft_predictor *p, weft_implementation *made, transfers *sum,
                            const weft_operating_point *point) {
     const weft_graph *graph = p->graph;
-    const bool gathered = p->options->scatter == WEFT_SCATTER_GATHERED;
     for (int m = 0; m < made->n_onchip; ++m) {
         const int value = made->onchip[m].value;
         bool live_out = graph->values[value].index_set >= 0 && is_inside(p, made, m);
         if (!live_out)
             continue;
         live_out = made->live_out[m];
-        for (int i = 0; gathered && i < graph->n_accumulations; ++i)
-            live_out |= graph->accumulations[i].source == value && !graph->accumulations[i].matrix;
+        for (int i = 0; i < graph->n_accumulations; ++i)
+            live_out |= graph->accumulations[i].source == value &&
+                        weft_scatter_gathers(p->options, &graph->accumulations[i]);
         if (live_out)
             add_transfer(p, sum, p->stores[value * PLACES + (made->placement[m] == PLACE_SHARED)],
                          weft_traffic_share(graph, p->options, made->fusion,
@@ -142,7 +143,7 @@ static void add_all_stores(const weft_predictor *p, weft_implementation *made, t
     }
     for (int i = 0; i < graph->n_accumulations; ++i) {
         const weft_accumulation *a = &graph->accumulations[i];
-        if (!weft_fusion_contains(made->fusion, a->call) || (gathered && !a->matrix))
+        if (!weft_fusion_contains(made->fusion, a->call) || weft_scatter_gathers(p->options, a))
             continue;
         const int number = p->accumulates[i * PLACES + placement_of(made, a->source)];
         add_transfer(p, sum, number, a->matrix ? 1 : part_with_map(p, number, a->connectivity),
@@ -246,6 +247,10 @@ static double spill_seconds(const weft_predictor *p, const weft_implementation *
     return words > 0 ? spilled_seconds(p->limits, made, 2 * 4 * words) / LIVE_FACTOR +
                            array_seconds(p, made, most, bandwidth)
                      : 0;
+}
+
+double weft_predict_spills(const weft_implementation *made) {
+    return spill_seconds(made->predictor, made);
 }
 
 /* Is this a kernel over a matrix whose rows or columns come through a ring in shared memory? */
@@ -391,8 +396,7 @@ static double gather_seconds(const weft_predictor *p, weft_implementation *made,
     double sum = 0;
     for (int i = 0; i < p->graph->n_accumulations; ++i) {
         const weft_accumulation *a = &p->graph->accumulations[i];
-        if (p->options->scatter != WEFT_SCATTER_GATHERED || a->matrix ||
-            !weft_fusion_contains(made->fusion, a->call))
+        if (!weft_scatter_gathers(p->options, a) || !weft_fusion_contains(made->fusion, a->call))
             continue;
         double loaded = 0, stored = 0;
         weft_traffic_of_gather(p->graph, a, false, p->real_bytes,

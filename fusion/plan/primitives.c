@@ -6,6 +6,7 @@
 #include "fusion/cost/intrinsic.h"
 #include "fusion/library/native.h"
 #include "fusion/plan/issue.h"
+#include "fusion/plan/scatter.h"
 
 #include <math.h>
 #include <string.h>
@@ -164,7 +165,7 @@ static weft_status add_primitives(weft_arena *arena, weft_predictor *p, weft_err
         const int width = graph->connectivities[a->connectivity].width;
         const int count = weft_shape_count(&graph->values[a->source].shape);
         const int components = a->matrix ? count / (width * width) : count / width;
-        const bool gathered = !a->matrix && p->options->scatter == WEFT_SCATTER_GATHERED;
+        const bool gathered = weft_scatter_gathers(p->options, a);
         const weft_cost_primitive add = {.kind = WEFT_COST_STORE,
                                          .form = a->matrix ? WEFT_COST_ADD_MATRIX : WEFT_COST_ADD,
                                          .components = components,

@@ -13,6 +13,7 @@
 #include "fusion/plan/block_shapes.h"
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/legality.h"
+#include "fusion/plan/scatter.h"
 
 #include <jansson.h>
 #include <limits.h>
@@ -266,16 +267,29 @@ static weft_status parse(const forcing *f, const char *text, json_t **root) {
                           reason.text);
 }
 
+/* How additions are kept apart, where that is left to the plan: in place, if it does not say. */
+static weft_status read_scatter(const forcing *f, const json_t *plan) {
+    const json_t *scatter = json_object_get(plan, "scatter");
+    const char *name = json_string_value(scatter);
+    if (f->c->options.scatter != WEFT_SCATTER_AUTO)
+        return WEFT_OK;
+    f->c->options.scatter = name ? weft_scatter_named(name) : WEFT_SCATTER_IN_PLACE;
+    if (f->c->options.scatter == WEFT_SCATTER_AUTO || (scatter && !name))
+        return refuse(f, "weft compile --help lists the names of --scatter",
+                      "\"scatter\" is not a way to keep additions apart");
+    return WEFT_OK;
+}
+
 static weft_status read_text(forcing *f, const char *text) {
     weft_status status = WEFT_OK;
     json_t *root = NULL;
     TRY(parse(f, text, &root));
     const json_t *plan = find_plan(f, root);
     if (!plan)
-        status = refuse(f, "weft compile SCRIPT --print plan --format json writes one",
-                        "it has no \"format\": \"weft-plan-1\"");
-    else
-        status = read_kernels(f, plan);
+        TRY(refuse(f, "weft compile SCRIPT --print plan --format json writes one",
+                   "it has no \"format\": \"weft-plan-1\""));
+    TRY(read_scatter(f, plan));
+    TRY(read_kernels(f, plan));
 done:
     json_decref(root);
     return status;
@@ -467,6 +481,7 @@ weft_status weft_plan_force(weft_segment *c, const char *text, weft_error *error
         TRY(check_kernel(&f, i));
     TRY(fusions_make(&f, fusions));
     TRY(graph_forced(&f, &graph));
+    options.scatter = c->options.scatter;
     options.n_variants = 0;
     options.plan = WEFT_PLAN_FUSED; /* the plan's block shapes always apply */
     TRY(weft_implementations_make(c->arena, &graph, fusions, &c->limits, &options,

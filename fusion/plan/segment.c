@@ -6,6 +6,7 @@
 #include "fusion/plan/directives.h"
 #include "fusion/plan/implementations.h"
 #include "fusion/plan/saved_plan.h"
+#include "fusion/plan/scatter.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -140,6 +141,21 @@ done:
     return status;
 }
 
+/* The stages after the fusions. */
+static weft_status plan_fusions(weft_segment *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_implementations_make(s->arena, s->graph, s->fusions, &s->limits, &s->options,
+                                  &s->implementations, error));
+    TRY(weft_directives_prune(s, error));
+    if (s->options.forced_plan)
+        TRY(weft_plan_force(s, s->options.forced_plan, error));
+    else
+        TRY(choose_cover(s, error));
+    TRY(weft_segment_plan_cover(s, error));
+done:
+    return status;
+}
+
 /* The stages after the graph. */
 static weft_status plan_graph(weft_segment *s, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -152,14 +168,7 @@ static weft_status plan_graph(weft_segment *s, weft_error *error) {
     }
     TRY(weft_fusions_make(arena, s->graph, &s->options, &s->fusions, error));
     TRY(weft_directives_add(s, error));
-    TRY(weft_implementations_make(arena, s->graph, s->fusions, &s->limits, &s->options,
-                                  &s->implementations, error));
-    TRY(weft_directives_prune(s, error));
-    if (s->options.forced_plan)
-        TRY(weft_plan_force(s, s->options.forced_plan, error));
-    else
-        TRY(choose_cover(s, error));
-    TRY(weft_segment_plan_cover(s, error));
+    TRY(plan_fusions(s, error));
 done:
     return status;
 }
@@ -181,7 +190,22 @@ static weft_status prefix_names(const weft_segment *s, const char *prefix, weft_
     return WEFT_OK;
 }
 
-/* The plan for sizes at which no kernel can hold columns. */
+/* The fusions of a cover alone. */
+static weft_status fusions_of_cover(const weft_segment *s, weft_fusions **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_fusions *some = NULL;
+    TRY(WEFT_ALLOC(s->arena, some, 1, error));
+    *some = *s->fusions;
+    some->n = s->cover->n;
+    TRY(WEFT_ALLOC(s->arena, some->list, (size_t)some->n + 1, error));
+    for (int i = 0; i < some->n; ++i)
+        some->list[i] = *s->cover->list[i]->fusion;
+    *out = some;
+done:
+    return status;
+}
+
+/* The plan for sizes at which no kernel can hold columns, or for meshes that patches do not fit. */
 static weft_status plan_otherwise(weft_segment *s, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_segment *other = NULL;
@@ -193,10 +217,16 @@ static weft_status plan_otherwise(weft_segment *s, weft_error *error) {
     other->options.cover = NULL;
     other->options.alternative = 0;
     other->cover = NULL;
+    other->retreat = WEFT_SCATTER_AUTO;
+    if (s->retreat != WEFT_SCATTER_AUTO) {
+        other->options.scatter = s->retreat;
+        TRY(fusions_of_cover(s, &other->fusions, error));
+    }
     const bool rows_only = s->graph->rows_only, few_rows = s->graph->few_rows;
     s->graph->rows_only = true;
     s->graph->few_rows = false;
-    status = plan_graph(other, &refused);
+    status = s->retreat != WEFT_SCATTER_AUTO ? plan_fusions(other, &refused)
+                                             : plan_graph(other, &refused);
     s->graph->rows_only = rows_only;
     s->graph->few_rows = few_rows;
     if (status == WEFT_ERROR_MEMORY)
@@ -205,7 +235,7 @@ static weft_status plan_otherwise(weft_segment *s, weft_error *error) {
         status = WEFT_OK;
         goto done;
     }
-    TRY(prefix_names(other, "rows_", error));
+    TRY(prefix_names(other, s->retreat != WEFT_SCATTER_AUTO ? "any_" : "rows_", error));
     s->otherwise = other;
 done:
     return status;
@@ -218,10 +248,97 @@ weft_status weft_segment_plan_cover(weft_segment *s, weft_error *error) {
     TRY(weft_plan_make(s->arena, s->graph, s->cover, &s->limits, &s->options, &s->plan, error));
     if (s->number >= 0)
         TRY(prefix_names(s, prefix, error));
-    if (!holds_columns(s->plan))
+    if (s->n_ways > 0)
+        (void)weft_scatter_seconds(s, NULL);
+    const bool retreats = s->retreat != WEFT_SCATTER_AUTO && weft_scatter_is_fragile(s->plan);
+    if (!holds_columns(s->plan) && !retreats)
         s->otherwise = NULL;
     else if (!s->otherwise && !weft_fault("second_plan_lost")) /* for any cover */
         TRY(plan_otherwise(s, error));
+done:
+    return status;
+}
+
+/* ---- how concurrent additions are kept apart ---- */
+
+/* Has every kernel one thread per element, as patches and colours have? */
+static bool has_single_threads(const weft_cover *cover) {
+    for (int i = 0; i < cover->n; ++i)
+        if (cover->list[i]->is_dense || cover->list[i]->threads_per_element > 0)
+            return false;
+    return true;
+}
+
+/* What another way takes for the fusions of the cover. Patches and colours have the same kernels, of one thread per element: those of
+ * *same, unless NULL. A gather is priced by the kernels in place, and not planned. */
+static weft_status price_way(const weft_segment *base, const weft_segment **same,
+                             weft_segment *tried, weft_scatter_way *way, weft_error *error) {
+    weft_status status = WEFT_OK;
+    *tried = way->scatter == WEFT_SCATTER_GATHERED || !*same ? *base : **same;
+    tried->options.scatter = way->scatter;
+    if (way->scatter == WEFT_SCATTER_GATHERED || way->scatter == WEFT_SCATTER_IN_PLACE) {
+        way->seconds = weft_scatter_seconds(tried, &way->refused);
+        goto done;
+    }
+    if (!*same && !has_single_threads(base->cover)) {
+        TRY(fusions_of_cover(base, &tried->fusions, error));
+        tried->cover = NULL;
+        TRY(plan_fusions(tried, error));
+    } else {
+        TRY(weft_segment_plan_cover(tried, error));
+    }
+    way->seconds = weft_scatter_seconds(tried, &way->refused);
+    *same = tried;
+done:
+    return status;
+}
+
+/* A gather stores all contributions, for which it must gain as much. */
+static const double GATHER_GAIN = 0.15;
+
+static bool is_better(const weft_scatter_way *way, const weft_scatter_way *than) {
+    const double worth = way->scatter == WEFT_SCATTER_GATHERED ? 1 - GATHER_GAIN : 1;
+    return way->seconds < than->seconds * worth;
+}
+
+/* Plan with each way, and then all fusions with the one of least predicted time. */
+static weft_status plan_ways(weft_segment *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_segment tried[WEFT_SCATTER_WAYS] = {{0}};
+    const weft_segment *same = NULL;
+    int best = 0, retreat = 0;
+    if (s->options.forced_plan) { /* which says the way */
+        s->retreat = WEFT_SCATTER_IN_PLACE;
+        status = plan_graph(s, error);
+        goto done;
+    }
+    s->options.scatter = s->options.distributed && weft_target_is_simt(&s->limits)
+                             ? WEFT_SCATTER_GATHERED
+                             : WEFT_SCATTER_IN_PLACE;
+    TRY(plan_graph(s, error));
+    if (!weft_scatter_is_open(s) || s->options.distributed)
+        goto done;
+    s->n_ways = weft_scatter_list(s->ways);
+    for (int i = 0; i < s->n_ways; ++i) {
+        weft_scatter_way *way = &s->ways[i];
+        weft_error why = {0};
+        status = price_way(s, &same, &tried[i], way, &why);
+        if (status == WEFT_ERROR_MEMORY)
+            TRY(weft_no_memory(error));
+        if (status != WEFT_OK)
+            way->refused = "the directives of the script do not allow it";
+        status = WEFT_OK;
+        if (way->refused)
+            continue;
+        best = is_better(way, &s->ways[best]) ? i : best;
+        if (!weft_scatter_is_fragile(tried[i].plan) && is_better(way, &s->ways[retreat]))
+            retreat = i;
+    }
+    s->retreat = best != retreat ? s->ways[retreat].scatter : WEFT_SCATTER_AUTO;
+    s->options.scatter = s->ways[best].scatter;
+    if (best != 0)
+        s->cover = NULL;
+    TRY(best == 0 ? weft_segment_plan_cover(s, error) : plan_fusions(s, error));
 done:
     return status;
 }
@@ -240,7 +357,7 @@ weft_status weft_segment_plan(weft_segment *s, weft_error *error) {
     divide_rows(s);
     s->graph->rows_only = s->limits.cluster_blocks == 0 || s->loop >= 0;
     s->graph->few_rows = weft_target_is_simt(&s->limits);
-    TRY(plan_graph(s, error));
+    TRY(s->options.scatter == WEFT_SCATTER_AUTO ? plan_ways(s, error) : plan_graph(s, error));
 done:
     return status;
 }

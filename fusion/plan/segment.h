@@ -6,6 +6,14 @@
 
 #include "fusion/plan/plan.h"
 
+/** A way to keep concurrent additions apart, as it was tried for a segment. */
+typedef struct weft_scatter_way {
+    weft_scatter scatter;
+    double seconds;      /* predicted of the segment, with this way where it is legal */
+    const char *refused; /* why no kernel can take it; NULL: it was planned */
+} weft_scatter_way;
+enum { WEFT_SCATTER_WAYS = 6 };
+
 typedef struct weft_segment {
     weft_arena *arena; /* of the compilation */
     const weft_library *library;
@@ -22,8 +30,13 @@ typedef struct weft_segment {
     bool is_kept;        /* options.forced_plan is this planner's: the search is left out, and
                           * fusions and implementations are those of the plan alone */
     weft_plan *plan;
-    /* A second plan of the same graph, whose kernels hold no columns of a matrix, for sizes that
-     * kernels of the plan do not fit (weft_nested_shape_make); NULL: not needed */
+    /* What was tried for options.scatter = WEFT_SCATTER_AUTO, of which `options` then has the way that was chosen */
+    weft_scatter_way ways[WEFT_SCATTER_WAYS];
+    int n_ways;
+    weft_scatter
+        retreat; /* the way of `otherwise` where patches do not fit a mesh; AUTO: there is none */
+    /* A second plan of the same graph: without columns of a matrix, for sizes that kernels of the plan do not fit
+     * (weft_nested_shape_make), or without patches of nodes, for meshes that they do not fit; NULL: not needed */
     struct weft_segment *otherwise;
 } weft_segment;
 

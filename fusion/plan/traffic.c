@@ -2,6 +2,7 @@
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
 #include "fusion/plan/implementations.h"
+#include "fusion/plan/scatter.h"
 
 #include <math.h>
 
@@ -111,7 +112,6 @@ double weft_elements_assumed(const weft_graph *graph, const weft_compile_options
 static void count_data(const weft_graph *graph, const weft_compile_options *options,
                        weft_implementation *made) {
     const double real_bytes = options->single ? sizeof(float) : sizeof(double);
-    const bool gathered = options->scatter == WEFT_SCATTER_GATHERED;
     for (int m = 0; m < made->n_onchip; ++m) {
         const weft_operand *operand = &made->onchip[m];
         const weft_value *value = &graph->values[operand->value];
@@ -120,9 +120,9 @@ static void count_data(const weft_graph *graph, const weft_compile_options *opti
                              weft_shape_count(&operand->shape) *
                              weft_traffic_share(graph, options, made->fusion, value->index_set);
         bool live_out = value->index_set >= 0 && made->live_out[m];
-        for (int i = 0; gathered && i < graph->n_accumulations; ++i)
-            live_out |=
-                graph->accumulations[i].source == operand->value && !graph->accumulations[i].matrix;
+        for (int i = 0; i < graph->n_accumulations; ++i)
+            live_out |= graph->accumulations[i].source == operand->value &&
+                        weft_scatter_gathers(options, &graph->accumulations[i]);
         if (!produced_here && value->index_set >= 0)
             made->bytes_loaded += bytes;
         if (produced_here && live_out)
@@ -132,8 +132,8 @@ static void count_data(const weft_graph *graph, const weft_compile_options *opti
 
 /* Bytes per element of connectivities, each counted once, and of accumulation targets, which are
  * read and written. */
-static void count_maps(const weft_graph *graph, weft_implementation *made, double real_bytes,
-                       bool gathered) {
+static void count_maps(const weft_graph *graph, const weft_compile_options *options,
+                       weft_implementation *made, double real_bytes) {
     for (int connectivity = 0; connectivity < graph->n_connectivities; ++connectivity) {
         bool used = false;
         for (int m = 0; m < made->n_onchip; ++m)
@@ -141,7 +141,7 @@ static void count_maps(const weft_graph *graph, weft_implementation *made, doubl
         for (int i = 0; i < graph->n_accumulations; ++i) {
             const weft_accumulation *a = &graph->accumulations[i];
             if (a->connectivity != connectivity || !weft_fusion_contains(made->fusion, a->call) ||
-                (gathered && !a->matrix))
+                weft_scatter_gathers(options, a))
                 continue;
             const int count = weft_shape_count(&graph->values[a->source].shape);
             made->bytes_loaded += real_bytes * count + (a->matrix ? 4.0 * count : 0.0);
@@ -156,9 +156,8 @@ static void count_maps(const weft_graph *graph, weft_implementation *made, doubl
 void weft_traffic_count(const weft_graph *graph, const weft_compile_options *options,
                         weft_implementation *made) {
     const double real_bytes = options->single ? sizeof(float) : sizeof(double);
-    const bool gathered = options->scatter == WEFT_SCATTER_GATHERED;
     count_data(graph, options, made);
-    count_maps(graph, made, real_bytes, gathered);
+    count_maps(graph, options, made, real_bytes);
     for (int i = 0; i < made->fusion->n_calls; ++i)
         made->flops += graph->calls[made->fusion->calls[i]].flops;
 }

@@ -323,6 +323,7 @@ weft_status weft_program_prepare(weft_program_segment *p, weft_error *error) {
         goto done;
     TRY(check_counts(p, error));
     TRY(weft_program_nested_choose(p, error));
+    TRY(weft_program_patches_choose(p, error));
     const weft_graph *graph = p->segment->graph;
     const weft_plan *plan = p->segment->plan;
     for (int i = 0; i < graph->n_values; ++i)

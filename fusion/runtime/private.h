@@ -83,6 +83,9 @@ bool weft_program_uses(const weft_plan *plan, int value);
 int64_t weft_program_blocks(const weft_program_segment *p, int index_set);
 int64_t weft_program_reduction_tiles(const weft_program_segment *p, int index_set);
 
+/** Set p->segment to the second plan, with a line in the log, where the patches of the first do not fit the mesh. */
+weft_status weft_program_patches_choose(weft_program_segment *p, weft_error *error);
+
 /* fusion/runtime/nested.c: kernels over a product of two index sets. */
 
 /** Set p->segment to the plan whose kernels fit the sizes.

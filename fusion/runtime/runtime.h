@@ -47,7 +47,9 @@ typedef struct weft_program_segment {
     struct weft_operator_clock *clock;   /* the program's, or NULL */
     const weft_share **shares;           /* [n_index_sets], borrowed; NULL: not known */
     bool ready;
-    bool leaves_join; /* its final reduction is not launched, because loop_N_iteration does it */
+    bool patches_tried,
+        patches_refused; /* those of the first plan, for the connectivities that are bound */
+    bool leaves_join;    /* its final reduction is not launched, because loop_N_iteration does it */
 } weft_program_segment;
 
 /** Seconds of the script's operators (fusion/runtime/clock.c). */

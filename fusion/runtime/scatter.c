@@ -1,5 +1,6 @@
 /* Arguments and launches of accumulating stores by cell colours (one launch per colour, so that
  * each colour is complete before the next) and by patches, for vectors and rows of matrices. */
+#include "fusion/plan/scatter.h"
 #include "fusion/base/target.h"
 #include "fusion/connectivity/connectivity.h"
 #include "fusion/connectivity/vertex_patches.h"
@@ -112,17 +113,52 @@ done:
     return status;
 }
 
+/* Make the patches of the plan that is taken. */
+static weft_status make_patches(const weft_program_segment *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_plan *plan = p->segment->plan;
+    for (int k = 0; k < plan->n_kernels; ++k) {
+        weft_launch launch = {0};
+        if (weft_kernel_is_patch(plan->kernels[k].kind) &&
+            plan->kernels[k].kind != KERNEL_MATRIX_PATCH)
+            TRY(weft_program_grid(p, &plan->kernels[k], &launch, error));
+    }
+done:
+    return status;
+}
+
+weft_status weft_program_patches_choose(weft_program_segment *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_error why = {0};
+    if (p->segment != p->first || !p->first->otherwise || !weft_scatter_is_fragile(p->first->plan))
+        goto done;
+    if (!p->patches_tried) {
+        status = make_patches(p, &why);
+        if (status == WEFT_ERROR_UNSUPPORTED) {
+            weft_log(weft_device_monitor(p->device), WEFT_LOG_INFO,
+                     "%s: additions are kept apart by %s, not by %s: %s",
+                     p->first->plan->kernels[0].name,
+                     weft_scatter_name(p->first->otherwise->plan->scatter, true),
+                     weft_scatter_name(p->first->plan->scatter, true), why.message);
+            p->patches_refused = true;
+            status = WEFT_OK;
+        }
+        if (status != WEFT_OK && error)
+            *error = why;
+        TRY(status);
+        p->patches_tried = true;
+    }
+    if (p->patches_refused)
+        p->segment = p->first->otherwise;
+done:
+    return status;
+}
+
 weft_status weft_program_patches_make(weft_program *program, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < program->compilation->control->n_segments; ++i) {
-        const weft_program_segment *p = program->segments[i];
-        const weft_plan *plan = p->segment->plan;
-        for (int k = 0; k < plan->n_kernels; ++k) {
-            weft_launch launch = {0};
-            if (weft_kernel_is_patch(plan->kernels[k].kind) &&
-                plan->kernels[k].kind != KERNEL_MATRIX_PATCH)
-                TRY(weft_program_grid(p, &plan->kernels[k], &launch, error));
-        }
+        TRY(weft_program_patches_choose(program->segments[i], error));
+        TRY(make_patches(program->segments[i], error));
     }
 done:
     return status;

@@ -170,6 +170,8 @@ weft_status weft_program_segment_connectivity(weft_program_segment *p, const cha
         return weft_error_set(error, WEFT_ERROR_SHAPE,
                               "connectivity '%s' has %d targets a member, the script says %d", name,
                               weft_connectivity_width(connectivity), declared->width);
+    if (p->connectivities[found] != connectivity)
+        p->patches_tried = p->patches_refused = false;
     p->connectivities[found] = connectivity;
     set_size(p, declared->from, weft_connectivity_from(connectivity));
     set_size(p, declared->to, weft_connectivity_to(connectivity));

@@ -76,7 +76,7 @@ static bool says(const line *l, const char *word, int n) {
 /* ---- compiling ---- */
 
 static void compile_both(plan_case *c, const weft_library *library, const char *device_name) {
-    weft_compile_options options = {.size = sizeof options};
+    weft_compile_options options = {.size = sizeof options, .scatter = WEFT_SCATTER_IN_PLACE};
     weft_expression expressions[4];
     weft_parameter parameters[4];
     weft_error error = {0};

@@ -64,7 +64,7 @@ static void test_scatters(void **state) {
     static const struct {
         const char *name, *device, *used, *logged;
     } cases[] = {{"auto", "host", "chunk-colored", ""},
-                 {"auto", "null:h200", "atomic", ""},
+                 {"auto", "null:h200", "edge-patch", ""},
                  {"atomic", "null:h200", "atomic", ""},
                  {"atomic", "host", "chunk-colored", "cannot be used"},
                  {"chunk-colored", "host", "chunk-colored", ""},

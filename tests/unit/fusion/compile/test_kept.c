@@ -449,6 +449,7 @@ static void plan_of_another_device(void **state) {
     keeper k = keeper_open(*state, "null:h200", poisson), other = k;
     weft_text text = {0};
     weft_error error = {0};
+    k.options.scatter = WEFT_SCATTER_IN_PLACE; /* a plan says the way otherwise */
     other.options.scatter = WEFT_SCATTER_GATHERED;
     weft_compilation *made = compile(&other);
     must(weft_kept_plan_write(made, NULL, &text, &error), &error);
