@@ -149,10 +149,9 @@ json_t *weft_plan_json(const weft_graph *graph, const weft_plan *plan, int segme
         weft_json_append(&kernels, kernel_json(graph, &plan->kernels[i]));
     for (int i = 0; i < plan->n_buffers; ++i)
         weft_json_append(&buffers, buffer_json(graph, plan, i));
-    json_t *plan_json =
-        json_pack("{s:s, s:i, s:s, s:o, s:o}", "format", "weft-plan-1", "lanes", plan->lanes,
-                  "scatter", weft_scatter_name(plan->scatter, plan->is_simt), "kernels", kernels,
-                  "buffers", buffers);
+    json_t *plan_json = json_pack(
+        "{s:s, s:i, s:s, s:o, s:o}", "format", "weft-plan-1", "lanes", plan->lanes, "scatter",
+        weft_scatter_name(plan->scatter, plan->is_simt), "kernels", kernels, "buffers", buffers);
     if (segment >= 0)
         weft_json_set(&plan_json, "segment", json_integer(segment));
     return plan_json;

@@ -112,6 +112,13 @@ done:
     return status;
 }
 
+const char *weft_scatter_not_permuted(const weft_plan *plan) {
+    for (int i = 0; i < plan->n_kernels; ++i)
+        if (plan->kernels[i].not_permuted)
+            return plan->kernels[i].not_permuted;
+    return NULL;
+}
+
 bool weft_scatter_is_fragile(const weft_plan *plan) {
     for (int i = 0; i < plan->n_kernels; ++i)
         if (plan->kernels[i].kind == KERNEL_VERTEX_PATCH ||
@@ -142,8 +149,8 @@ int weft_scatter_list(weft_scatter_way out[WEFT_SCATTER_WAYS]) {
 /* Bytes that memory moves in the time that each way takes, fitted to 13 products of 3e7 contributions on an H200
  * (build/bench_scatter; docs/measurements.md): of a triangle to a tetrahedron of degree 3, numbers and vectors. */
 static const double
-    ATOMIC_APART = 37, /* of an addition besides reading and writing, if the 32 of a warp are in 32
-                                   sectors; fewer in proportion */
+    ATOMIC_APART = 37, /* of an addition besides reading and writing, if the 32 of a warp are in
+                          32 sectors; fewer in proportion */
     SECTOR = 32,       /* bytes */
     GATHER_APART = 12, /* of a contribution that no neighbour reads, of cells of 4 nodes and more */
     CACHED = 0.25,     /* of what cells read through a connectivity, as neighbours read it too */
@@ -155,10 +162,12 @@ static const double
     CELL_ENTRY = 9,         /* of an index, and */
     CELL_CONTRIBUTION = 11, /* of a contribution */
     CELL_SMALL = 2,         /* times as much in patches of fewer cells than the most */
-    CELL_COMPUTES =
-        1.5, /* times as long for a body that computes more than it moves: fewer registers */
-    COLOUR_ACCESS = 64, /* of a contribution whose neighbours have other colours */
-    COLOURS = 6;        /* launches for each node of a cell */
+    CELL_COMPUTES = 1.5,    /* times as long for a body that computes more than it moves: it has
+                               fewer registers */
+    COLOUR_ACCESS = 64,     /* of a contribution whose neighbours have other colours */
+    COLOURS = 6,            /* launches for each node of a cell */
+    NODES_OF_TRIANGLE = 0.5, NODES_OF_TETRAHEDRON = 0.17, /* nodes for each cell of a mesh */
+    PATCHES_RESIDENT = 2; /* of nodes, on a multiprocessor, that keep it busy */
 
 /* A kernel with additions: of each element. */
 typedef struct addition {
@@ -207,10 +216,21 @@ static addition addition_of(const weft_graph *graph, const weft_compile_options 
 }
 
 /* The part of a warp's additions to one node of its cells that are in sectors of their own: neighbours are near in an ordered
- * mesh of few nodes a cell. */
+ * mesh of few nodes a cell. Floats gain nothing. */
 static double apart(const addition *add) {
     const double far = add->width <= 3 ? 1 : add->width <= 4 ? 2 : 3;
-    return fmin(1, add->components * add->real_bytes / SECTOR * far);
+    return fmin(1, add->components * sizeof(double) / SECTOR * far);
+}
+
+/* How many times as long a kernel takes that has fewer patches of nodes than are resident at once. */
+static double starved(const weft_segment *s, const weft_plan_kernel *kernel, double n) {
+    if (kernel->kind != KERNEL_VERTEX_PATCH && kernel->kind != KERNEL_EDGE_PATCH)
+        return 1;
+    const int width =
+        s->graph->connectivities[s->graph->accumulations[kernel->scatters[0]].connectivity].width;
+    const double nodes = n * (width <= 3 ? NODES_OF_TRIANGLE : NODES_OF_TETRAHEDRON);
+    const double resident = PATCHES_RESIDENT * weft_cost_multiprocessors(&s->limits);
+    return fmax(1, resident * weft_patch_nodes(&s->options) / fmax(nodes, 1));
 }
 
 /* Bytes of an element, with what the kernel reads. */
@@ -264,7 +284,8 @@ static double kernel_seconds(const weft_segment *s, const weft_plan_kernel *kern
     const double launches =
         kernel->kind == KERNEL_CELL_COLOURS ? COLOURS * add.width : 1 + has_second;
     return launches * weft_predict_launch(made->predictor) +
-           n * fmax(bytes_of(graph, &s->options, kernel, &add) / weft_cost_bandwidth(&s->limits) +
+           starved(s, kernel, n) * n *
+               fmax(bytes_of(graph, &s->options, kernel, &add) / weft_cost_bandwidth(&s->limits) +
                         weft_predict_spills(made),
                     evaluations(kernel, &add) * made->compute_seconds);
 }
@@ -273,14 +294,13 @@ double weft_scatter_seconds(const weft_segment *s, const char **refused) {
     double sum = 0;
     bool taken =
         s->options.scatter == WEFT_SCATTER_IN_PLACE || s->options.scatter == WEFT_SCATTER_GATHERED;
-    const char *why = NULL;
+    const char *why = weft_scatter_not_permuted(s->plan);
     int number = 0;
     while (ways[number].scatter != s->options.scatter)
         ++number;
     for (int i = 0; i < s->plan->n_kernels; ++i) {
         weft_plan_kernel *kernel = &s->plan->kernels[i];
         taken |= kernel->kind == ways[number].kind;
-        why = kernel->not_permuted ? kernel->not_permuted : why;
         if (kernel->implementation)
             sum += kernel->seconds = kernel_seconds(s, kernel);
     }

@@ -32,5 +32,7 @@ bool weft_scatter_is_open(const weft_segment *segment);
 int weft_scatter_list(weft_scatter_way out[WEFT_SCATTER_WAYS]);
 /** What a planned segment is predicted to take, and in *refused, unless NULL, why no kernel takes the way of its options. */
 double weft_scatter_seconds(const weft_segment *segment, const char **refused);
+/** Why the owners of nodes may not compute a sum of this plan, which was to be theirs; NULL: they may, or it was not. */
+const char *weft_scatter_not_permuted(const weft_plan *plan);
 /** May the patches of a plan not fit a mesh, because too many nodes are round them? */
 bool weft_scatter_is_fragile(const weft_plan *plan);

@@ -250,6 +250,9 @@ weft_status weft_segment_plan_cover(weft_segment *s, weft_error *error) {
         TRY(prefix_names(s, prefix, error));
     if (s->n_ways > 0)
         (void)weft_scatter_seconds(s, NULL);
+    for (int i = 0; s->n_ways > 0 && i < s->plan->n_kernels; ++i)
+        if (s->plan->kernels[i].n_scatters > 0 && !s->plan->kernels[i].not_permuted)
+            s->plan->kernels[i].not_permuted = s->not_permuted;
     const bool retreats = s->retreat != WEFT_SCATTER_AUTO && weft_scatter_is_fragile(s->plan);
     if (!holds_columns(s->plan) && !retreats)
         s->otherwise = NULL;
@@ -272,7 +275,8 @@ static bool has_single_threads(const weft_cover *cover) {
 /* What another way takes for the fusions of the cover. Patches and colours have the same kernels, of one thread per element: those of
  * *same, unless NULL. A gather is priced by the kernels in place, and not planned. */
 static weft_status price_way(const weft_segment *base, const weft_segment **same,
-                             weft_segment *tried, weft_scatter_way *way, weft_error *error) {
+                             weft_segment *tried, weft_scatter_way *way, const char **not_permuted,
+                             weft_error *error) {
     weft_status status = WEFT_OK;
     *tried = way->scatter == WEFT_SCATTER_GATHERED || !*same ? *base : **same;
     tried->options.scatter = way->scatter;
@@ -288,6 +292,8 @@ static weft_status price_way(const weft_segment *base, const weft_segment **same
         TRY(weft_segment_plan_cover(tried, error));
     }
     way->seconds = weft_scatter_seconds(tried, &way->refused);
+    if (way->refused && !*not_permuted)
+        *not_permuted = weft_scatter_not_permuted(tried->plan);
     *same = tried;
 done:
     return status;
@@ -318,11 +324,11 @@ static weft_status plan_ways(weft_segment *s, weft_error *error) {
     TRY(plan_graph(s, error));
     if (!weft_scatter_is_open(s) || s->options.distributed)
         goto done;
-    s->n_ways = weft_scatter_list(s->ways);
-    for (int i = 0; i < s->n_ways; ++i) {
+    const int n_ways = weft_scatter_list(s->ways);
+    for (int i = 0; i < n_ways; ++i) {
         weft_scatter_way *way = &s->ways[i];
         weft_error why = {0};
-        status = price_way(s, &same, &tried[i], way, &why);
+        status = price_way(s, &same, &tried[i], way, &s->not_permuted, &why);
         if (status == WEFT_ERROR_MEMORY)
             TRY(weft_no_memory(error));
         if (status != WEFT_OK)
@@ -334,6 +340,7 @@ static weft_status plan_ways(weft_segment *s, weft_error *error) {
         if (!weft_scatter_is_fragile(tried[i].plan) && is_better(way, &s->ways[retreat]))
             retreat = i;
     }
+    s->n_ways = n_ways;
     s->retreat = best != retreat ? s->ways[retreat].scatter : WEFT_SCATTER_AUTO;
     s->options.scatter = s->ways[best].scatter;
     if (best != 0)

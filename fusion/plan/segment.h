@@ -33,6 +33,7 @@ typedef struct weft_segment {
     /* What was tried for options.scatter = WEFT_SCATTER_AUTO, of which `options` then has the way that was chosen */
     weft_scatter_way ways[WEFT_SCATTER_WAYS];
     int n_ways;
+    const char *not_permuted; /* why owners of nodes were not among them, or NULL */
     weft_scatter
         retreat; /* the way of `otherwise` where patches do not fit a mesh; AUTO: there is none */
     /* A second plan of the same graph: without columns of a matrix, for sizes that kernels of the plan do not fit

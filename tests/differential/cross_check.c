@@ -19,11 +19,11 @@ int cross_check_ways(const random_script *script, const char *device, cross_chec
     const int n = script->product >= 0 ? CROSS_CHECK_WAYS : CROSS_CHECK_WAYS - 2;
     for (int i = 0; i < n; ++i) {
         static const weft_scatter gpu[] = {WEFT_SCATTER_IN_PLACE, WEFT_SCATTER_GATHERED,
-                                           WEFT_SCATTER_CELL_COLOURS};
+                                           WEFT_SCATTER_CELL_COLOURS, WEFT_SCATTER_AUTO};
         cross_check_way *way = &out[i];
         *way = (cross_check_way){.device = device};
         way->plan = i == 0 ? WEFT_PLAN_UNFUSED : WEFT_PLAN_FUSED;
-        way->scatter = gpu[random_below(&state, host ? 2 : 3)];
+        way->scatter = gpu[random_below(&state, host ? 2 : 4)];
         way->best = i == 2 ? random_next(&state) | 1u : i > 3 ? out[2].best + (unsigned)i - 3 : 0;
         way->directives = i == 0 || i == 3 ? RANDOM_UNDIRECTED
                           : host           ? RANDOM_SHAPELESS
@@ -43,7 +43,7 @@ int cross_check_ways(const random_script *script, const char *device, cross_chec
 }
 
 void cross_check_way_print(const cross_check_way *way, weft_text *out) {
-    static const char *const scatters[] = {"coloured", "gathered", "patches",
+    static const char *const scatters[] = {"as planned", "coloured", "gathered", "patches",
                                            "by colours of cells"};
     weft_text_add(out, "%s, %s%s%s, accumulating stores %s%s", way->device,
                   way->plan == WEFT_PLAN_UNFUSED ? "unfused" : "fused",
