@@ -84,12 +84,10 @@ typedef struct weft_operator_choice {
 typedef enum weft_plan_kind { WEFT_PLAN_FUSED, WEFT_PLAN_UNFUSED } weft_plan_kind;
 
 /** How an accumulating store avoids races. All are deterministic, except IN_PLACE on CUDA. Those behind
- *  GATHERED are for CUDA; on the host, and for kernels that they do not support, they mean IN_PLACE
- *  (weft_kernel_info.scatter says which algorithm a kernel uses).
+ *  GATHERED are for CUDA; elsewhere they mean IN_PLACE (weft_kernel_info.scatter says what is used).
  *
- *  AUTO            The way that the planner predicts to be the fastest of those that are legal
- *                  (fusion/plan/scatter.h); IN_PLACE on the host, for matrices and for scripts
- *                  that run once. Patches that a mesh does not allow give way to another plan.
+ *  AUTO            What is predicted to be the fastest (fusion/plan/scatter.h); IN_PLACE on the
+ *                  host, for matrices and what runs once.
  *  IN_PLACE        Each cell adds to its targets. Host: cell ranges are coloured so that ranges of
  *                  one colour share no target. CUDA: atomic additions.
  *  GATHERED        Each cell stores its contribution; then the owner of a target sums those of its
@@ -108,14 +106,12 @@ typedef enum weft_plan_kind { WEFT_PLAN_FUSED, WEFT_PLAN_UNFUSED } weft_plan_kin
  *                  reduction and use one thread per element. The number of launches is at least
  *                  the number of elements of a target, at most 256; one thread adds the elements
  *                  that do not fit into 256 colours.
- *  VERTEX_PATCHES  As PATCHES, but vertex patches for vectors from tetrahedra too: the owner of a
- *                  target evaluates each incident cell, renumbered by an even permutation so that
- *                  the target is local vertex 0, and keeps row 0.
+ *  VERTEX_PATCHES  As PATCHES, but vertex patches for tetrahedra too: the owner of a target evaluates
+ *                  each incident cell from there on, in an even permutation, and keeps row 0.
  *  CELL_PATCHES    On devices with threads, a vector from cells with any number of nodes, whatever
  *                  connectivities the kernel loads through: blocks of consecutive cells are summed
- *                  in shared memory, the nodes that several blocks share by a second kernel. PATCHES
- *                  and VERTEX_PATCHES do the same where their patches do not fit, for cells of at most
- *                  16 nodes. */
+ *                  in shared memory, nodes of several blocks by a second kernel. PATCHES and VERTEX_PATCHES
+ *                  do the same where their patches do not fit, for cells of at most 16 nodes. */
 typedef enum weft_scatter {
     WEFT_SCATTER_AUTO,
     WEFT_SCATTER_IN_PLACE,

@@ -152,6 +152,9 @@ json_t *weft_plan_json(const weft_graph *graph, const weft_plan *plan, int segme
     json_t *plan_json = json_pack(
         "{s:s, s:i, s:s, s:o, s:o}", "format", "weft-plan-1", "lanes", plan->lanes, "scatter",
         weft_scatter_name(plan->scatter, plan->is_simt), "kernels", kernels, "buffers", buffers);
+    if (plan->retreat != WEFT_SCATTER_AUTO)
+        weft_json_set(&plan_json, "retreat",
+                      json_string(weft_scatter_name(plan->retreat, plan->is_simt)));
     if (segment >= 0)
         weft_json_set(&plan_json, "segment", json_integer(segment));
     return plan_json;

@@ -267,17 +267,26 @@ static weft_status parse(const forcing *f, const char *text, json_t **root) {
                           reason.text);
 }
 
+static weft_status read_way(const forcing *f, const json_t *plan, const char *member,
+                            weft_scatter missing, weft_scatter *out) {
+    const json_t *way = json_object_get(plan, member);
+    const char *name = json_string_value(way);
+    *out = name ? weft_scatter_named(name) : missing;
+    if (way && (!name || *out == WEFT_SCATTER_AUTO))
+        return refuse(f, "weft compile --help lists the names of --scatter",
+                      "\"%s\" is not a way to keep additions apart", member);
+    return WEFT_OK;
+}
+
 /* How additions are kept apart, where that is left to the plan: in place, if it does not say. */
 static weft_status read_scatter(const forcing *f, const json_t *plan) {
-    const json_t *scatter = json_object_get(plan, "scatter");
-    const char *name = json_string_value(scatter);
+    weft_status status = WEFT_OK;
     if (f->c->options.scatter != WEFT_SCATTER_AUTO)
-        return WEFT_OK;
-    f->c->options.scatter = name ? weft_scatter_named(name) : WEFT_SCATTER_IN_PLACE;
-    if (f->c->options.scatter == WEFT_SCATTER_AUTO || (scatter && !name))
-        return refuse(f, "weft compile --help lists the names of --scatter",
-                      "\"scatter\" is not a way to keep additions apart");
-    return WEFT_OK;
+        goto done;
+    TRY(read_way(f, plan, "scatter", WEFT_SCATTER_IN_PLACE, &f->c->options.scatter));
+    TRY(read_way(f, plan, "retreat", WEFT_SCATTER_AUTO, &f->c->retreat));
+done:
+    return status;
 }
 
 static weft_status read_text(forcing *f, const char *text) {

@@ -253,10 +253,13 @@ weft_status weft_segment_plan_cover(weft_segment *s, weft_error *error) {
     for (int i = 0; s->n_ways > 0 && i < s->plan->n_kernels; ++i)
         if (s->plan->kernels[i].n_scatters > 0 && !s->plan->kernels[i].not_permuted)
             s->plan->kernels[i].not_permuted = s->not_permuted;
+    s->plan->retreat = s->retreat;
     const bool retreats = s->retreat != WEFT_SCATTER_AUTO && weft_scatter_is_fragile(s->plan);
-    if (!holds_columns(s->plan) && !retreats)
+    if (retreats || !holds_columns(s->plan)) /* that of another cover */
         s->otherwise = NULL;
-    else if (!s->otherwise && !weft_fault("second_plan_lost")) /* for any cover */
+    if (!holds_columns(s->plan) && !retreats)
+        goto done;
+    if (!s->otherwise && !weft_fault("second_plan_lost")) /* without columns for any cover */
         TRY(plan_otherwise(s, error));
 done:
     return status;
@@ -314,7 +317,6 @@ static weft_status plan_ways(weft_segment *s, weft_error *error) {
     const weft_segment *same = NULL;
     int best = 0, retreat = 0;
     if (s->options.forced_plan) { /* which says the way */
-        s->retreat = WEFT_SCATTER_IN_PLACE;
         status = plan_graph(s, error);
         goto done;
     }
