@@ -11,16 +11,12 @@ void basis_free(basis *b) {
     columns_free(&b->mv);
 }
 
-weft_status basis_make(int64_t n, int most, basis *out, weft_error *error) {
+weft_status basis_make(const weft_pencil *pencil, int most, basis *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    basis made = {.v = {0}};
-    TRY(columns_make(n, most, &made.v, error));
-    TRY(columns_make(n, most, &made.kv, error));
-    TRY(columns_make(n, most, &made.mv, error));
-    *out = made;
-    made = (basis){.v = {0}};
+    TRY(columns_make(pencil, most, &out->v, error));
+    TRY(columns_make(pencil, most, &out->kv, error));
+    TRY(columns_make(pencil, most, &out->mv, error));
 done:
-    basis_free(&made);
     return status;
 }
 
@@ -68,15 +64,24 @@ weft_status basis_project_all(const weft_pencil *pencil, const basis *a, basis *
                    (columns *[]){&b->v, &b->kv, &b->mv}, 3, error);
 }
 
-void basis_balance(const basis *a, double *r) {
+weft_status basis_balance(const weft_pencil *pencil, const basis *a, double *r, weft_error *error) {
+    weft_status status = WEFT_OK;
     const int64_t n = a->v.n;
+    double *v = malloc((size_t)n * sizeof *v + 1);
+    if (!v)
+        TRY(weft_out_of_memory(error, "a projection"));
     for (int k = 0; k < a->v.m; ++k) {
         double work = 0;
+        TRY(columns_get(pencil, &a->v, k, v, error));
         for (int64_t i = 0; i < n; ++i)
-            work += r[i] * a->v.values[i * a->v.stride + k];
+            work += r[i] * v[i];
+        TRY(columns_get(pencil, &a->mv, k, v, error));
         for (int64_t i = 0; i < n; ++i)
-            r[i] -= work * a->mv.values[i * a->mv.stride + k];
+            r[i] -= work * v[i];
     }
+done:
+    free(v);
+    return status;
 }
 
 /* ---- combinations ---------------------------------------------------------------------------- */

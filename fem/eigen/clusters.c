@@ -37,19 +37,27 @@ void clusters_number(const weft_pencil *pencil, weft_eigenpairs *pairs) {
 }
 
 /* V [c][c]: eigenvectors of x^T D x, D random and positive, for columns first.. of x; work [4 c] */
-static void find_rotation(const weft_pencil *pencil, const basis *x, int first, int c, double *V,
-                          double *work) {
+static weft_status find_rotation(const weft_pencil *pencil, const columns *x, int first, int c,
+                                 double *V, double *work, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double *of = malloc((size_t)c * (size_t)x->n * sizeof *of + 1);
+    if (!of)
+        TRY(weft_out_of_memory(error, "eigenvectors"));
+    for (int i = 0; i < c; ++i)
+        TRY(columns_get(pencil, x, first + i, of + i * x->n, error));
     for (int i = 0; i < c * c; ++i)
         V[i] = 0;
-    for (int64_t row = 0; row < x->v.n; ++row) {
-        const double *at = x->v.values + row * x->v.stride + first;
+    for (int64_t row = 0; row < x->n; ++row) {
         const int64_t diagonal = weft_csr_find(&pencil->M, row, row);
         const double weight =
             diagonal < 0 ? 0 : pencil->M.values[diagonal] * (1.5 + weft_random_entry(row));
         for (int i = 0; i < c * c; ++i)
-            V[i] += weight * at[i / c] * at[i % c];
+            V[i] += weight * of[i / c * x->n + row] * of[i % c * x->n + row];
     }
     weft_eigenvectors(c, V, work, work + c);
+done:
+    free(of);
+    return status;
 }
 
 /* Write V into the block of C that belongs to a cluster. */
@@ -59,27 +67,24 @@ static void place(int m, int first, int c, const double *V, double *C) {
             C[(first + i) * m + first + k] = V[i * c + k];
 }
 
-/* Turn columns of C whose vectors have a negative largest component; the first of components that are equal but for rounding. */
-static void turn(const basis *x, int m, double *C) {
+void clusters_turn(int n, int64_t rows, double *vectors) {
     static const double EQUAL = 1e-6;
-    for (int k = 0; k < m; ++k) {
-        double most = 0, sign = 1;
-        for (int64_t row = 0; row < x->v.n; ++row) {
-            const double value = x->v.values[row * x->v.stride + k];
-            if (fabs(value) > most * (1 + EQUAL)) {
-                most = fabs(value);
-                sign = value < 0 ? -1 : 1;
+    for (int k = 0; k < n; ++k) {
+        double most = 0, sign = 1, *x = vectors + k * rows;
+        for (int64_t row = 0; row < rows; ++row)
+            if (fabs(x[row]) > most * (1 + EQUAL)) {
+                most = fabs(x[row]);
+                sign = x[row] < 0 ? -1 : 1;
             }
-        }
-        for (int i = 0; i < m; ++i)
-            C[i * m + k] = i == k ? sign : 0;
+        for (int64_t row = 0; row < rows && sign < 0; ++row)
+            x[row] = -x[row];
     }
 }
 
 weft_status clusters_fix(const weft_pencil *pencil, const double *values, double tolerance,
-                         basis *x, weft_error *error) {
+                         columns *x, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int m = x->v.m;
+    const int m = x->m;
     const double close = fmin(10 * CLOSE, SPOILT * tolerance);
     double *C = calloc(2 * (size_t)m * (size_t)m + 4 * (size_t)m + 1, sizeof *C);
     if (!C)
@@ -91,12 +96,11 @@ weft_status clusters_fix(const weft_pencil *pencil, const double *values, double
             ++c;
         V[0] = 1;
         if (c > 1)
-            find_rotation(pencil, x, first, c, V, V + m * m);
+            TRY(find_rotation(pencil, x, first, c, V, V + m * m, error));
         place(m, first, c, V, C);
     }
-    TRY(basis_combine(pencil, x, C, m, error));
-    turn(x, m, C);
-    TRY(basis_combine(pencil, x, C, m, error));
+    const columns_term term = {x, C};
+    TRY(columns_combine(pencil, &term, 1, m, x, error));
 done:
     free(C);
     return status;

@@ -1,4 +1,5 @@
-/* Blocks of vectors: their products with matrices and with each other, by chunks of rows, whose sums are added up in order. */
+/* Blocks of vectors: their products with matrices and with each other, on the host by chunks of rows, whose sums are added up in order, or
+ * where the pencil has its blocks. */
 #include "fem/eigen/private.h"
 #include "fem/sparse/csr.h"
 
@@ -15,18 +16,10 @@ static const group *groups_of(const double *values) {
     return (const group *)(const void *)values;
 }
 
-weft_status columns_make(int64_t n, int most, columns *out, weft_error *error) {
-    const int stride = columns_width(most > 0 ? most : 1);
-    double *values = weft_array_make((size_t)n * (size_t)stride, sizeof *values);
-    if (!values)
-        return weft_out_of_memory(error, "a block of vectors");
-    *out = (columns){.n = n, .stride = stride, .values = values};
-    return WEFT_OK;
-}
-
-void columns_free(columns *block) {
-    free(block->values);
-    *block = (columns){0};
+static weft_status host_make(const weft_pencil *pencil, columns *out, weft_error *error) {
+    (void)pencil;
+    out->values = weft_array_make((size_t)out->n * (size_t)out->stride, sizeof *out->values);
+    return out->values ? WEFT_OK : weft_out_of_memory(error, "a block of vectors");
 }
 
 static int64_t n_chunks(int64_t n) {
@@ -100,8 +93,8 @@ static void multiply_rows(void *user, int64_t chunk) {
     p->kernels->multiply(p, chunk * CHUNK, last_of(chunk, p->A->n_rows));
 }
 
-weft_status columns_product(const weft_pencil *pencil, const weft_csr *A, const columns *x,
-                            columns *y, weft_error *error) {
+static weft_status host_product(const weft_pencil *pencil, const weft_csr *A, const columns *x,
+                                columns *y, weft_error *error) {
     product p = {.kernels = kernels_of(pencil), .A = A, .x = x, .y = y};
     y->m = x->m;
     const weft_status status =
@@ -124,8 +117,8 @@ static void gram_rows(void *user, int64_t chunk) {
                 g->kernels->add_groups(g, a, b, i, i + PIECE < last ? i + PIECE : last, sums);
 }
 
-weft_status columns_gram(const weft_pencil *pencil, const columns *a, const columns *b, double *G,
-                         weft_error *error) {
+static weft_status host_gram(const weft_pencil *pencil, const columns *a, const columns *b,
+                             double *G, weft_error *error) {
     weft_status status = WEFT_OK;
     gram g = {.kernels = kernels_of(pencil),
               .a = a,
@@ -157,8 +150,8 @@ static void combine_chunk(void *user, int64_t chunk) {
     c->kernels->combine_rows(c, chunk * CHUNK, last_of(chunk, c->out->n), out);
 }
 
-weft_status columns_combine(const weft_pencil *pencil, const columns_term *terms, int n_terms,
-                            int m, columns *out, weft_error *error) {
+static weft_status host_combine(const weft_pencil *pencil, const columns_term *terms, int n_terms,
+                                int m, columns *out, weft_error *error) {
     weft_status status = WEFT_OK;
     combination c = {.kernels = kernels_of(pencil),
                      .terms = terms,
@@ -202,8 +195,8 @@ static void take_rows(void *user, int64_t chunk) {
     }
 }
 
-weft_status columns_take(const weft_pencil *pencil, const int *list, int n, columns *block,
-                         weft_error *error) {
+static weft_status host_take(const weft_pencil *pencil, const int *list, int n, columns *block,
+                             weft_error *error) {
     taking t = {list, n, block};
     block->m = n;
     return weft_device_for(pencil->device, n_chunks(block->n), take_rows, &t, error);
@@ -228,8 +221,9 @@ static void square_rows(void *user, int64_t chunk) {
         }
 }
 
-weft_status columns_residuals(const weft_pencil *pencil, const columns *a, const double *c,
-                              const columns *b, const double *d, double *sums, weft_error *error) {
+static weft_status host_residuals(const weft_pencil *pencil, const columns *a, const double *c,
+                                  const columns *b, const double *d, double *sums,
+                                  weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = n_chunks(a->n);
     squares s = {.a = a, .b = b, .c = c, .d = d};
@@ -249,7 +243,9 @@ done:
 
 /* ---- single columns -------------------------------------------------------------------------- */
 
-void columns_random(const weft_pencil *pencil, int first, int last, int seed, columns *out) {
+static weft_status host_random(const weft_pencil *pencil, int first, int last, int seed,
+                               columns *out, weft_error *error) {
+    (void)error;
     for (int64_t i = 0; i < out->n; ++i)
         for (int k = first; k < last; ++k)
             out->values[i * out->stride + k] =
@@ -258,6 +254,7 @@ void columns_random(const weft_pencil *pencil, int first, int last, int seed, co
         memset(out->values + (int64_t)pencil->dropped[k] * out->stride, 0,
                (size_t)out->stride * sizeof *out->values);
     out->m = last;
+    return WEFT_OK;
 }
 
 typedef struct column {
@@ -278,15 +275,102 @@ static void copy_rows(void *user, int64_t chunk) {
             c->to[i] = at[i * c->block->stride];
 }
 
-weft_status columns_get(const weft_pencil *pencil, const columns *block, int at, double *out,
-                        weft_error *error) {
+static weft_status host_get(const weft_pencil *pencil, const columns *block, int at, double *out,
+                            weft_error *error) {
     columns of = *block;
     column c = {.block = &of, .at = at, .to = out};
     return weft_device_for(pencil->device, n_chunks(block->n), copy_rows, &c, error);
 }
 
-weft_status columns_set(const weft_pencil *pencil, columns *block, int at, const double *values,
-                        weft_error *error) {
+static weft_status host_set(const weft_pencil *pencil, columns *block, int at, const double *values,
+                            weft_error *error) {
     column c = {.block = block, .at = at, .from = values};
     return weft_device_for(pencil->device, n_chunks(block->n), copy_rows, &c, error);
+}
+
+/* ---- where blocks are ------------------------------------------------------------------------ */
+
+weft_status columns_precondition_each(const weft_pencil *pencil, const double *d, columns *block,
+                                      double *r, double *z, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int k = 0; k < block->m; ++k) {
+        TRY(columns_get(pencil, block, k, r, error));
+        TRY(pencil_precondition(pencil, d, r, z, error));
+        TRY(columns_set(pencil, block, k, z, error));
+    }
+done:
+    return status;
+}
+
+static const columns_table columns_on_host = {.make = host_make,
+                                              .product = host_product,
+                                              .gram = host_gram,
+                                              .combine = host_combine,
+                                              .take = host_take,
+                                              .residuals = host_residuals,
+                                              .random = host_random,
+                                              .get = host_get,
+                                              .set = host_set,
+                                              .precondition = columns_precondition_each};
+
+static const columns_table *table_of(const weft_pencil *pencil) {
+    return pencil->blocks ? &columns_on_device : &columns_on_host;
+}
+
+weft_status columns_make(const weft_pencil *pencil, int most, columns *out, weft_error *error) {
+    columns made = {.n = pencil->K.n_rows, .stride = columns_width(most > 0 ? most : 1)};
+    const weft_status status = table_of(pencil)->make(pencil, &made, error);
+    *out = made;
+    return status;
+}
+
+void columns_free(columns *block) {
+    free(block->values);
+    weft_memory_free(&block->memory);
+    *block = (columns){0};
+}
+
+weft_status columns_product(const weft_pencil *pencil, const weft_csr *A, const columns *x,
+                            columns *y, weft_error *error) {
+    return table_of(pencil)->product(pencil, A, x, y, error);
+}
+
+weft_status columns_gram(const weft_pencil *pencil, const columns *a, const columns *b, double *G,
+                         weft_error *error) {
+    return table_of(pencil)->gram(pencil, a, b, G, error);
+}
+
+weft_status columns_combine(const weft_pencil *pencil, const columns_term *terms, int n_terms,
+                            int m, columns *out, weft_error *error) {
+    return table_of(pencil)->combine(pencil, terms, n_terms, m, out, error);
+}
+
+weft_status columns_residuals(const weft_pencil *pencil, const columns *a, const double *c,
+                              const columns *b, const double *d, double *sums, weft_error *error) {
+    return table_of(pencil)->residuals(pencil, a, c, b, d, sums, error);
+}
+
+weft_status columns_random(const weft_pencil *pencil, int first, int last, int seed, columns *out,
+                           weft_error *error) {
+    return table_of(pencil)->random(pencil, first, last, seed, out, error);
+}
+
+weft_status columns_take(const weft_pencil *pencil, const int *list, int n, columns *block,
+                         weft_error *error) {
+    return table_of(pencil)->take(pencil, list, n, block, error);
+}
+
+weft_status columns_get(const weft_pencil *pencil, const columns *block, int at, double *out,
+                        weft_error *error) {
+    return table_of(pencil)->get(pencil, block, at, out, error);
+}
+
+weft_status columns_set(const weft_pencil *pencil, columns *block, int at, const double *values,
+                        weft_error *error) {
+    return table_of(pencil)->set(pencil, block, at, values, error);
+}
+
+weft_status columns_precondition(const weft_pencil *pencil, const double *d, columns *block,
+                                 double *r, double *z, weft_error *error) {
+    return table_of(pencil)->precondition(pencil, d, block, r, z, error);
 }

@@ -1,15 +1,16 @@
-/** Eigenvalues of symmetric pencils, K x = l M x, on the host.
+/** Eigenvalues of symmetric pencils, K x = l M x, on the host, or with blocks of vectors on a GPU.
  *
  *      In: two sparse matrices, the rows that are left out, an approximate inverse of K, known null vectors.
  *      Out: the smallest eigenvalues, or those near a shift, their vectors, M-orthonormal, and residuals.
  *
  *      columns.c   blocks of vectors: products, Gram matrices, combinations
+ *      columns_device.c  the same on a GPU
  *      basis.c     bases: orthogonal to others, without dependent vectors
  *      dense.c     small pencils, and the whole of a pencil with few rows
  *      smallest.c  the smallest values: LOBPCG
  *      lobpcg.c    its iteration
  *      near.c      the values near a shift: Lanczos' method with the inverse
- *      pencil.c    K - s M, and the size of a value
+ *      pencil.c    K - s M, the size of a value, the approximate inverse
  *      pairs.c     what was found, by the matrices themselves
  *      clusters.c  the same basis of a cluster, and the same signs, in each run
  *
@@ -39,6 +40,11 @@ typedef struct weft_pencil {
      * diagonal */
     weft_status (*precondition)(void *user, const double *r, double *z, weft_error *error);
     void *user;
+    /* the same of memories of the device; r may be changed. NULL: vectors are copied to the host */
+    weft_status (*precondition_on_device)(void *user, weft_memory *r, weft_memory *z,
+                                          weft_error *error);
+    int64_t rows_on_device;        /* from which on blocks are on a GPU; 0: WEFT_EIGEN_ON_DEVICE */
+    struct columns_device *blocks; /* of this folder alone: where blocks are; NULL: on the host */
     /* of weft_eigen_near: z = (K - shift M)^-1 r, but for null vectors; z is 0 in dropped rows */
     weft_status (*invert)(void *user, const double *r, double *z, weft_error *error);
     double shift;
@@ -74,8 +80,8 @@ typedef struct weft_eigenpairs {
 } weft_eigenpairs;
 void weft_eigenpairs_clear(weft_eigenpairs *pairs);
 
-/** Rows from which on a pencil is not solved as a whole. */
-enum { WEFT_EIGEN_DENSE = 200 };
+/** Rows from which on a pencil is not solved as a whole, and from which on blocks are on a GPU. */
+enum { WEFT_EIGEN_DENSE = 200, WEFT_EIGEN_ON_DEVICE = 20000 };
 
 /** Find the smallest eigenvalues by LOBPCG with basis selection and soft locking, or, of a pencil with few rows, all of them.
  *  out     weft_eigenpairs_clear, also after an error

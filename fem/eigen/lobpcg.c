@@ -25,9 +25,9 @@ static weft_status make(iteration *it, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = it->pencil->K.n_rows;
     const size_t m = (size_t)it->m;
-    TRY(basis_make(n, it->m, &it->x, error));
-    TRY(basis_make(n, it->m, &it->w, error));
-    TRY(basis_make(n, it->m, &it->p, error));
+    TRY(basis_make(it->pencil, it->m, &it->x, error));
+    TRY(basis_make(it->pencil, it->m, &it->w, error));
+    TRY(basis_make(it->pencil, it->m, &it->p, error));
     it->values = calloc(m + 1, sizeof *it->values);
     it->residuals = calloc(m + 1, sizeof *it->residuals);
     it->active = calloc(m + 1, sizeof *it->active);
@@ -43,26 +43,15 @@ done:
 
 /* it->z = T it->r, 0 in dropped rows */
 static weft_status apply(iteration *it, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int64_t n = it->pencil->K.n_rows;
     ++it->pairs->applications;
-    if (!it->pencil->precondition) {
-        for (int64_t i = 0; i < n; ++i)
-            it->z[i] = it->d[i] * it->r[i];
-        goto done;
-    }
-    TRY(it->pencil->precondition(it->pencil->user, it->r, it->z, error));
-    for (int64_t k = 0; k < it->pencil->n_dropped; ++k)
-        it->z[it->pencil->dropped[k]] = 0;
-done:
-    return status;
+    return pencil_precondition(it->pencil, it->d, it->r, it->z, error);
 }
 
 /* A random residual, which does no work on null vectors. */
-static void fill(const iteration *it, int64_t seed, double *out) {
+static weft_status fill(const iteration *it, int64_t seed, double *out, weft_error *error) {
     for (int64_t i = 0; i < it->pencil->K.n_rows; ++i)
         out[i] = it->d[i] > 0 ? weft_random_entry(i + seed) * sqrt(1 / it->d[i]) : 0;
-    basis_balance(it->null, out);
+    return basis_balance(it->pencil, it->null, out, error);
 }
 
 /* A cycle in single precision is symmetric up to its rounding. */
@@ -74,11 +63,11 @@ weft_status iteration_check_inverse(iteration *it, weft_error *error) {
     double aa = 0, ab = 0, bb = 0, ba = 0;
     if (!a)
         TRY(weft_out_of_memory(error, "the test of a preconditioner"));
-    fill(it, 0, it->r);
+    TRY(fill(it, 0, it->r, error));
     memcpy(a, it->r, (size_t)n * sizeof *a);
     TRY(apply(it, error));
     memcpy(ta, it->z, (size_t)n * sizeof *ta);
-    fill(it, n, it->r);
+    TRY(fill(it, n, it->r, error));
     TRY(apply(it, error));
     for (int64_t i = 0; i < n; ++i) {
         aa += a[i] * ta[i];
@@ -191,7 +180,7 @@ static weft_status start(iteration *it, weft_error *error) {
     for (int filling = 0; it->x.v.m < it->m; ++filling) {
         if (filling == FILLINGS_MOST)
             TRY(refuse_rank(it, error));
-        columns_random(it->pencil, 0, it->m - it->x.v.m, filling * it->m, &it->w.v);
+        TRY(columns_random(it->pencil, 0, it->m - it->x.v.m, filling * it->m, &it->w.v, error));
         TRY(select_new(it, true, &it->w, error));
         TRY(append(it, &it->w, error));
     }
@@ -391,11 +380,8 @@ static weft_status precondition(iteration *it, weft_error *error) {
     }
     const columns_term terms[] = {{&it->x.kv, C}, {&it->x.mv, D}};
     TRY(columns_combine(it->pencil, terms, 2, a, &it->w.v, error));
-    for (int k = 0; k < a; ++k) {
-        TRY(columns_get(it->pencil, &it->w.v, k, it->r, error));
-        TRY(apply(it, error));
-        TRY(columns_set(it->pencil, &it->w.v, k, it->z, error));
-    }
+    TRY(columns_precondition(it->pencil, it->d, &it->w.v, it->r, it->z, error));
+    it->pairs->applications += a;
 done:
     free(C);
     return status;

@@ -58,11 +58,11 @@ static weft_status near_make(near *l, int n, int64_t n_free, weft_error *error) 
     l->most = wanted < n_free ? wanted : (int)n_free;
     l->block = l->most < BLOCK ? l->most : BLOCK;
     const size_t q = (size_t)(l->most + BLOCK);
-    TRY(columns_make(rows, (int)q, &l->v, error));
-    TRY(columns_make(rows, (int)q, &l->mv, error));
-    TRY(basis_make(rows, BLOCK, &l->last, error));
-    TRY(columns_make(rows, 1, &l->one, error));
-    TRY(columns_make(rows, 1, &l->mass_of_one, error));
+    TRY(columns_make(l->pencil, (int)q, &l->v, error));
+    TRY(columns_make(l->pencil, (int)q, &l->mv, error));
+    TRY(basis_make(l->pencil, BLOCK, &l->last, error));
+    TRY(columns_make(l->pencil, 1, &l->one, error));
+    TRY(columns_make(l->pencil, 1, &l->mass_of_one, error));
     l->one.m = 1;
     l->H = calloc(q * q, sizeof *l->H);
     l->S = calloc(q * q, sizeof *l->S);
@@ -111,12 +111,12 @@ static weft_status check_inverse(near *l, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = l->pencil->K.n_rows;
     columns x = {.n = 0}, kx = {.n = 0}, mx = {.n = 0};
-    TRY(columns_make(n, 1, &x, error));
-    TRY(columns_make(n, 1, &kx, error));
-    TRY(columns_make(n, 1, &mx, error));
+    TRY(columns_make(l->pencil, 1, &x, error));
+    TRY(columns_make(l->pencil, 1, &kx, error));
+    TRY(columns_make(l->pencil, 1, &mx, error));
     for (int64_t i = 0; i < n; ++i)
         l->it.r[i] = l->it.d[i] > 0 ? weft_random_entry(i) : 0;
-    basis_balance(l->it.null, l->it.r);
+    TRY(basis_balance(l->pencil, l->it.null, l->it.r, error));
     TRY(invert(l, error));
     x.m = 1;
     TRY(columns_set(l->pencil, &x, 0, l->it.z, error));
@@ -258,7 +258,7 @@ static weft_status start(near *l, int seed, weft_error *error) {
     double *C = malloc((size_t)(l->v.m + 1) * BLOCK * sizeof *C);
     if (!C)
         TRY(weft_out_of_memory(error, "eigenvectors"));
-    columns_random(l->pencil, 0, l->block, seed, &l->last.v);
+    TRY(columns_random(l->pencil, 0, l->block, seed, &l->last.v, error));
     TRY(measure(l, random, error));
     TRY(apply(l, &l->last.mv, &l->last.v, error));
     TRY(measure(l, sizes, error));
@@ -508,7 +508,7 @@ static weft_status take_vectors(near *l, int n, weft_error *error) {
     it->active = calloc((size_t)m + 1, sizeof *it->active);
     if (!it->values || !it->residuals || !it->active)
         TRY(weft_out_of_memory(error, "eigenvectors"));
-    TRY(basis_make(l->pencil->K.n_rows, m, &it->x, error));
+    TRY(basis_make(l->pencil, m, &it->x, error));
     l->v.m = l->mv.m = l->done;
     TRY(restart(l, m, error));
     append(&it->x.v, &l->v);

@@ -17,7 +17,9 @@ weft_status pairs_place_null(const weft_pencil *pencil, basis *out, weft_error *
     weft_status status = WEFT_OK;
     static const double DEPENDENT = 1e-12;
     const int64_t n = pencil->K.n_rows;
-    TRY(basis_make(n, pencil->n_null, out, error));
+    if (pencil->n_null == 0)
+        goto done;
+    TRY(basis_make(pencil, pencil->n_null, out, error));
     out->v.m = pencil->n_null;
     for (int k = 0; k < pencil->n_null; ++k)
         TRY(columns_set(pencil, &out->v, k, pencil->null + k * n, error));
@@ -72,10 +74,11 @@ weft_status pairs_describe(iteration *it, weft_error *error) {
     pairs->vectors = weft_array_make((size_t)n * (size_t)rows, sizeof *pairs->vectors);
     if (!pairs->cluster || !pairs->vectors)
         TRY(weft_out_of_memory(error, "eigenvectors"));
-    it->x.v.m = it->x.kv.m = it->x.mv.m = n; /* those beyond are dropped */
-    TRY(clusters_fix(it->pencil, it->values, it->settings->tolerance, &it->x, error));
+    it->x.v.m = n; /* those beyond are dropped */
+    TRY(clusters_fix(it->pencil, it->values, it->settings->tolerance, &it->x.v, error));
     for (int k = 0; k < n; ++k)
         TRY(columns_get(it->pencil, &it->x.v, k, pairs->vectors + k * rows, error));
+    clusters_turn(n, rows, pairs->vectors);
     pairs->values = it->values;
     pairs->residuals = it->residuals;
     it->values = it->residuals = NULL;

@@ -1,10 +1,23 @@
-/* What is computed of a pencil itself: K - s M, and the size of a value. */
+/* What is computed of a pencil itself: K - s M, the size of a value, and its approximate inverse. */
 #include "fem/eigen/private.h"
 
 #include <math.h>
 
 double weft_pencil_size_of(const weft_pencil *pencil, double value) {
     return fmax(fabs(value), fabs(value - pencil->shift));
+}
+
+weft_status pencil_precondition(const weft_pencil *pencil, const double *d, const double *r,
+                                double *z, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (pencil->precondition)
+        TRY(pencil->precondition(pencil->user, r, z, error));
+    for (int64_t i = 0; i < pencil->K.n_rows && !pencil->precondition; ++i)
+        z[i] = d[i] * r[i];
+    for (int64_t k = 0; k < pencil->n_dropped; ++k)
+        z[pencil->dropped[k]] = 0;
+done:
+    return status;
 }
 
 /* The entries of a row of both, merged; places, their columns, and values NULL: counted alone. */

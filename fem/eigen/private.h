@@ -12,15 +12,17 @@ enum { COLUMNS_GROUP = 4 };
 /** A block of m vectors. Start from {0}; columns_free. */
 typedef struct columns {
     int64_t n;
-    int m, stride;  /* a multiple of COLUMNS_GROUP, at least m */
-    double *values; /* [n][stride], 0 from column m on */
+    int m, stride;       /* a multiple of COLUMNS_GROUP, at least m */
+    double *values;      /* [n][stride], 0 from column m on; NULL: on the device */
+    weft_memory *memory; /* the same there */
 } columns;
 static inline int columns_width(int m) {
     return (m + COLUMNS_GROUP - 1) / COLUMNS_GROUP * COLUMNS_GROUP;
 }
-/** A block of at most `most` columns, zero.
+/** A block of at most `most` columns, zero, where the pencil has its blocks.
+ *  out     columns_free, also after an error
  *  Errors  WEFT_ERROR_MEMORY */
-weft_status columns_make(int64_t n, int most, columns *out, weft_error *error);
+weft_status columns_make(const weft_pencil *pencil, int most, columns *out, weft_error *error);
 void columns_free(columns *block);
 /** y = A x, 0 in dropped rows. */
 weft_status columns_product(const weft_pencil *pencil, const weft_csr *A, const columns *x,
@@ -41,7 +43,8 @@ weft_status columns_residuals(const weft_pencil *pencil, const columns *a, const
                               const columns *b, const double *d, double *sums, weft_error *error);
 /** Fill columns from the first on with pseudorandom entries, 0 in dropped rows.
  *  seed  other numbers give other entries */
-void columns_random(const weft_pencil *pencil, int first, int last, int seed, columns *out);
+weft_status columns_random(const weft_pencil *pencil, int first, int last, int seed, columns *out,
+                           weft_error *error);
 /** Keep n columns of a block, by their numbers, ascending. */
 weft_status columns_take(const weft_pencil *pencil, const int *list, int n, columns *block,
                          weft_error *error);
@@ -51,11 +54,56 @@ weft_status columns_get(const weft_pencil *pencil, const columns *block, int at,
 weft_status columns_set(const weft_pencil *pencil, columns *block, int at, const double *values,
                         weft_error *error);
 
+/** Columns = T of them, 0 in dropped rows.
+ *  d     pencil_diagonal
+ *  r, z  [rows] scratch */
+weft_status columns_precondition(const weft_pencil *pencil, const double *d, columns *block,
+                                 double *r, double *z, weft_error *error);
+/** The same by vectors on the host, one after the other. */
+weft_status columns_precondition_each(const weft_pencil *pencil, const double *d, columns *block,
+                                      double *r, double *z, weft_error *error);
+/** What a place of blocks has for each of these functions. */
+typedef struct columns_table {
+    weft_status (*make)(const weft_pencil *pencil, columns *out, weft_error *error);
+    weft_status (*product)(const weft_pencil *pencil, const weft_csr *A, const columns *x,
+                           columns *y, weft_error *error);
+    weft_status (*gram)(const weft_pencil *pencil, const columns *a, const columns *b, double *G,
+                        weft_error *error);
+    weft_status (*combine)(const weft_pencil *pencil, const columns_term *terms, int n_terms, int m,
+                           columns *out, weft_error *error);
+    weft_status (*take)(const weft_pencil *pencil, const int *list, int n, columns *block,
+                        weft_error *error);
+    weft_status (*residuals)(const weft_pencil *pencil, const columns *a, const double *c,
+                             const columns *b, const double *d, double *sums, weft_error *error);
+    weft_status (*random)(const weft_pencil *pencil, int first, int last, int seed, columns *out,
+                          weft_error *error);
+    weft_status (*get)(const weft_pencil *pencil, const columns *block, int at, double *out,
+                       weft_error *error);
+    weft_status (*set)(const weft_pencil *pencil, columns *block, int at, const double *values,
+                       weft_error *error);
+    weft_status (*precondition)(const weft_pencil *pencil, const double *d, columns *block,
+                                double *r, double *z, weft_error *error);
+} columns_table;
+extern const columns_table columns_on_device;
+
+/** Matrices and memories of blocks on a GPU: pencil.blocks of a pencil with these K and M, in either order. */
+typedef struct columns_device columns_device;
+/** Does the pencil's device compute, and has the pencil as many rows as pay for copies and launches? */
+bool columns_device_pays(const weft_pencil *pencil);
+/** d       pencil_diagonal
+ *  out     columns_device_free
+ *  Errors  WEFT_ERROR_MEMORY, WEFT_ERROR_COMPILER, WEFT_ERROR_DEVICE */
+weft_status columns_device_make(const weft_pencil *pencil, const double *d, columns_device **out,
+                                weft_error *error);
+void columns_device_free(columns_device **there);
+/** The diagonal for residuals and an approximate inverse from now on. */
+weft_status columns_device_set_diagonal(columns_device *there, const double *d, weft_error *error);
+
 /** A block with its products. */
 typedef struct basis {
     columns v, kv, mv;
 } basis;
-weft_status basis_make(int64_t n, int most, basis *out, weft_error *error);
+weft_status basis_make(const weft_pencil *pencil, int most, basis *out, weft_error *error);
 void basis_free(basis *b);
 /** kv = K v, mv = M v. */
 weft_status basis_products(const weft_pencil *pencil, basis *b, weft_error *error);
@@ -65,7 +113,7 @@ weft_status basis_project(const weft_pencil *pencil, const basis *a, columns *v,
 weft_status basis_project_all(const weft_pencil *pencil, const basis *a, basis *b,
                               weft_error *error);
 /** r -= a.mv (a.v^T r), so that r [rows] does no work on a, which is M-orthonormal. */
-void basis_balance(const basis *a, double *r);
+weft_status basis_balance(const weft_pencil *pencil, const basis *a, double *r, weft_error *error);
 /** b = b C, C [b->v.m][m], with its products; kv, which may have no columns, is left out then. */
 weft_status basis_combine(const weft_pencil *pencil, basis *b, const double *C, int m,
                           weft_error *error);
@@ -94,6 +142,11 @@ weft_status pencil_whole(const weft_pencil *pencil, const double *d, int m, doub
  *  out     [rows]
  *  Errors  WEFT_ERROR_INPUT: an entry is not positive */
 weft_status pencil_diagonal(const weft_pencil *pencil, double *out, weft_error *error);
+
+/** z = T r of vectors on the host, which z is 0 in dropped rows of.
+ *  d  pencil_diagonal */
+weft_status pencil_precondition(const weft_pencil *pencil, const double *d, const double *r,
+                                double *z, weft_error *error);
 
 /** What the iteration works with. Start from {0} with the borrowed members; iteration_free. */
 typedef struct iteration {
@@ -127,10 +180,12 @@ weft_status iteration_check_inverse(iteration *it, weft_error *error);
  *  rounding, which is relative to the distance from the shift: 0 has no digits of its own. */
 void clusters_number(const weft_pencil *pencil, weft_eigenpairs *pairs);
 /** Rotate the columns of each cluster of x so that they are the same in each run: to eigenvectors of a fixed random diagonal, where values
- *  are so close that no residual suffers; and turn signs, so that the largest component is positive.
+ *  are so close that no residual suffers.
  *  tolerance  of residuals */
 weft_status clusters_fix(const weft_pencil *pencil, const double *values, double tolerance,
-                         basis *x, weft_error *error);
+                         columns *x, weft_error *error);
+/** Turn the signs of vectors [n][rows], so that the largest component is positive; the first of those that are equal but for rounding. */
+void clusters_turn(int n, int64_t rows, double *vectors);
 
 /** The null vectors of a pencil, M-orthonormal.
  *  Errors  WEFT_ERROR_INPUT: the mass vanishes on one */

@@ -18,7 +18,7 @@ static weft_status solve_whole(iteration *it, weft_error *error) {
     it->active = calloc((size_t)it->m + 1, sizeof *it->active);
     if (!it->values || !it->residuals || !it->active)
         TRY(weft_out_of_memory(error, "eigenvectors"));
-    TRY(basis_make(it->pencil->K.n_rows, it->m, &it->x, error));
+    TRY(basis_make(it->pencil, it->m, &it->x, error));
     TRY(pencil_whole(it->pencil, it->d, it->m, it->values, &it->x, error));
     it->m = it->x.v.m;
     if (it->m < it->settings->n)
@@ -38,14 +38,25 @@ static weft_status make_diagonal(const weft_pencil *pencil, const weft_eigen_set
 }
 
 /* Of pencils with few rows all vectors are found at once. */
+static bool is_whole(const weft_pencil *pencil, const weft_eigen_settings *settings) {
+    const int64_t n_free = pencil->K.n_rows - pencil->n_dropped - pencil->n_null;
+    return n_free <= WEFT_EIGEN_DENSE || n_free < 5 * (int64_t)count_columns(settings);
+}
+
+/* The same pencil, with blocks on its device where that pays. */
+static weft_status place(const weft_pencil *pencil, const weft_eigen_settings *settings,
+                         const double *d, weft_pencil *out, weft_error *error) {
+    *out = *pencil;
+    if (is_whole(pencil, settings) || !columns_device_pays(pencil))
+        return WEFT_OK;
+    return columns_device_make(pencil, d, &out->blocks, error);
+}
+
 static weft_status compute(iteration *it, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_pencil *pencil = it->pencil;
-    const int64_t n_free = pencil->K.n_rows - pencil->n_dropped - pencil->n_null;
     it->m = count_columns(it->settings);
-    TRY(pairs_check_mass(pencil, it->d, error));
-    TRY(n_free <= WEFT_EIGEN_DENSE || n_free < 5 * (int64_t)it->m ? solve_whole(it, error)
-                                                                  : iteration_run(it, error));
+    TRY(pairs_check_mass(it->pencil, it->d, error));
+    TRY(is_whole(it->pencil, it->settings) ? solve_whole(it, error) : iteration_run(it, error));
     it->pairs->n_columns = it->m;
 done:
     return status;
@@ -56,16 +67,19 @@ weft_status weft_eigen_smallest(const weft_pencil *pencil, const weft_eigen_sett
     weft_status status = WEFT_OK;
     basis null = {.v = {0}};
     double *d = NULL;
-    iteration it = {.pencil = pencil, .settings = settings, .null = &null, .pairs = out};
+    weft_pencil placed = {.blocks = NULL};
+    iteration it = {.pencil = &placed, .settings = settings, .null = &null, .pairs = out};
     TRY(make_diagonal(pencil, settings, &d, error));
     it.d = d;
     TRY(pencil_diagonal(pencil, d, error));
-    TRY(pairs_place_null(pencil, &null, error));
+    TRY(place(pencil, settings, d, &placed, error));
+    TRY(pairs_place_null(&placed, &null, error));
     TRY(compute(&it, error));
     TRY(pairs_describe(&it, error));
 done:
     iteration_free(&it);
     basis_free(&null);
+    columns_device_free(&placed.blocks);
     free(d);
     return status;
 }
@@ -96,7 +110,8 @@ static weft_status reverse(iteration *it, const weft_pencil *pencil, weft_error 
         values[k] = 1 / mu;
         C[(n - 1 - k) * n + k] = mu > 0 ? 1 / sqrt(mu) : 1; /* x.K x is 1, and x.M x = mu */
     }
-    TRY(basis_combine(it->pencil, &it->x, C, n, error));
+    const columns_term term = {&it->x.v, C};
+    TRY(columns_combine(it->pencil, &term, 1, n, &it->x.v, error));
     memcpy(it->values, values, (size_t)n * sizeof *values);
     it->pencil = pencil;
     it->m = n;
@@ -115,17 +130,24 @@ weft_status weft_eigen_largest(const weft_pencil *pencil, const weft_eigen_setti
                                  .K = pencil->M,
                                  .M = pencil->K,
                                  .dropped = pencil->dropped,
-                                 .n_dropped = pencil->n_dropped};
-    iteration it = {.pencil = &swapped, .settings = settings, .null = &null, .pairs = out};
+                                 .n_dropped = pencil->n_dropped,
+                                 .rows_on_device = pencil->rows_on_device};
+    weft_pencil placed = {.blocks = NULL}, own = *pencil;
+    iteration it = {.pencil = &placed, .settings = settings, .null = &null, .pairs = out};
     TRY(make_diagonal(pencil, settings, &d, error));
     it.d = d;
     TRY(refuse_massless(&swapped, d, error));
+    TRY(place(&swapped, settings, d, &placed, error));
     TRY(compute(&it, error));
-    TRY(reverse(&it, pencil, error));
+    own.blocks = placed.blocks;
+    TRY(reverse(&it, &own, error));
     TRY(pencil_diagonal(pencil, d, error));
+    if (own.blocks)
+        TRY(columns_device_set_diagonal(own.blocks, d, error));
     TRY(pairs_describe(&it, error));
 done:
     iteration_free(&it);
+    columns_device_free(&placed.blocks);
     free(d);
     return status;
 }

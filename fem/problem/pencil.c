@@ -27,6 +27,7 @@ void weft_problem_pencil_clear(weft_problem_pencil *p) {
     free(p->copy);
     weft_memory_free(&p->r);
     weft_memory_free(&p->z);
+    weft_memory_free(&p->zero);
 }
 
 static weft_status refuse_mass(const weft_problem_pencil *p, double asymmetry, weft_error *error) {
@@ -202,6 +203,24 @@ done:
     return status;
 }
 
+/* The same without copies to the host. Residuals are 0 in dropped rows, so that those are left which pin null vectors. */
+static weft_status precondition_on_device(void *user, weft_memory *r, weft_memory *z,
+                                          weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_problem_pencil *p = user;
+    weft_linear *linear = &p->problem->system.linear;
+    for (int64_t k = 0, next = 0; k < p->n_held && p->n_held > p->pencil.n_dropped; ++k)
+        if (next < p->pencil.n_dropped && p->pencil.dropped[next] == p->held[k])
+            ++next;
+        else
+            TRY(weft_memory_copy_part(r, (size_t)p->held[k] * sizeof(double), p->zero, 0,
+                                      sizeof(double), error));
+    TRY(linear->preconditioner ? weft_preconditioner_apply(linear->preconditioner, r, z, error)
+                               : weft_memory_copy(z, r, weft_memory_bytes(z), error));
+done:
+    return status;
+}
+
 weft_status weft_problem_pencil_precondition(weft_problem_pencil *p, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_problem *problem = p->problem;
@@ -222,8 +241,10 @@ weft_status weft_problem_pencil_precondition(weft_problem_pencil *p, weft_error 
         TRY(weft_out_of_memory(error, "eigenvalues"));
     TRY(weft_memory_make(problem->context->device, bytes, &p->r, error));
     TRY(weft_memory_make(problem->context->device, bytes, &p->z, error));
+    TRY(weft_memory_make(problem->context->device, sizeof(double), &p->zero, error));
     p->pencil.user = p;
     p->pencil.precondition = precondition;
+    p->pencil.precondition_on_device = precondition_on_device;
 done:
     return status;
 }

@@ -19,10 +19,10 @@ typedef struct weft_problem_pencil {
     double *null;              /* [n_null][n_dofs] */
     int32_t *held; /* [n_held] ascending dofs that are left out, and those that pin null vectors */
     int64_t n_held;
-    double *copy; /* [n_dofs] */
-    weft_memory *r, *z;
-    weft_csr shifted;     /* K - shift M */
-    weft_pattern pattern; /* of it */
+    double *copy;              /* [n_dofs] */
+    weft_memory *r, *z, *zero; /* zero: one number */
+    weft_csr shifted;          /* K - shift M */
+    weft_pattern pattern;      /* of it */
     weft_external *factors;
     double seconds; /* of the factorization */
 } weft_problem_pencil;
