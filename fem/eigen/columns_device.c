@@ -1,6 +1,6 @@
 /* Blocks of vectors on a GPU, by kernels/solvers/columns.cu: what columns.c does on the host. What a step of LOBPCG with a of m columns
  * launches, and how many times it reads or writes a block: products 2 (4, and the matrices); Gram matrices 13, each with the sum of its chunks
- * (26); combinations 14 (36); residuals 1 (2); a column of residuals and back, 2 a. Results of Gram matrices and residuals are read, for which the
+ * (26); combinations 14 (37); residuals 1 (2); a column of residuals and back, 2 a. Results of Gram matrices and residuals are read, for which the
  * host waits 14 times; nothing else waits. */
 #include "fem/eigen/private.h"
 

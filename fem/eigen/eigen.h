@@ -83,6 +83,8 @@ void weft_eigenpairs_clear(weft_eigenpairs *pairs);
 /** Rows from which on a pencil is not solved as a whole, and from which on blocks are on a GPU. */
 enum { WEFT_EIGEN_DENSE = 200, WEFT_EIGEN_ON_DEVICE = 20000 };
 
+/** Bytes on the device of blocks of vectors for n eigenvalues, and of both matrices, with so many entries each. */
+size_t weft_eigen_bytes_on_device(int64_t rows, double entries, int n);
 /** Find the smallest eigenvalues by LOBPCG with basis selection and soft locking, or, of a pencil with few rows, all of them.
  *  out     weft_eigenpairs_clear, also after an error
  *  Errors  WEFT_ERROR_INPUT: more values than the pencil has, as many as the rank of M; a diagonal of K that is not positive; M vanishes on

@@ -11,6 +11,17 @@ static int count_columns(const weft_eigen_settings *settings) {
                                              : settings->n + 2 + settings->n / 8;
 }
 
+size_t weft_eigen_bytes_on_device(int64_t rows, double entries, int n) {
+    enum {
+        BLOCKS = 9,
+        VECTORS = 3
+    }; /* X, W, P and their products; the diagonal, a column and its image */
+    const int width = columns_width(count_columns(&(weft_eigen_settings){.n = n}));
+    const double matrix =
+        entries * (sizeof(double) + sizeof(int32_t)) + (double)rows * (double)sizeof(int64_t);
+    return (size_t)((double)rows * (BLOCKS * width + VECTORS) * sizeof(double) + 2 * matrix);
+}
+
 static weft_status solve_whole(iteration *it, weft_error *error) {
     weft_status status = WEFT_OK;
     it->values = calloc((size_t)it->m + 1, sizeof *it->values);

@@ -109,6 +109,7 @@ void weft_problem_memory_estimate(const weft_limits *limits, const weft_problem_
     weft_memory_estimate_add(estimate, "other vectors", (size_t)(what->n_vectors - 2) * nodes * c,
                              real_bytes);
     weft_memory_estimate_add(estimate, "inputs of the script", what->input_bytes, 1);
+    weft_memory_estimate_add(estimate, "vectors for eigenvalues", what->block_bytes, 1);
     const size_t before = estimate->bytes;
     weft_operator_memory_estimate(limits, assembly, problem, estimate, &late, &early);
     const size_t whole = estimate->bytes - before;

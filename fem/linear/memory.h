@@ -10,6 +10,7 @@ typedef struct weft_problem_memory {
     weft_assembly_problem problem;
     int n_vectors;      /* of n_dofs values, including solution and right-hand side */
     size_t input_bytes; /* of a script's inputs */
+    size_t block_bytes; /* of what eigenvalues are computed with, beside the matrix */
     weft_method method;
     int restart;          /* of GMRES */
     int preconditioner;   /* a kind of weft_preconditioner; -1: none */

@@ -1,4 +1,5 @@
 /* Chooses the preconditioner and the assembly of a problem, with an estimate of its memory. */
+#include "fem/eigen/eigen.h"
 #include "fem/mesh/part.h"
 #include "fem/precondition/levels.h"
 #include "fem/problem/problem.h"
@@ -181,6 +182,18 @@ done:
     return status;
 }
 
+/* Of vectors for eigenvalues, where they are on the device. */
+static size_t count_blocks(const weft_problem *problem, const weft_assembly_problem *p) {
+    const weft_limits *limits = weft_device_limits(problem->context->device);
+    const int64_t rows = p->n_nodes * p->components;
+    if (!problem->forms.is_pencil || limits->execution != WEFT_EXECUTION_SIMT ||
+        limits->records_only || rows < WEFT_EIGEN_ON_DEVICE)
+        return 0;
+    return weft_eigen_bytes_on_device(rows,
+                                      p->components * p->components * weft_assembly_entries(p),
+                                      (int)fmax(problem->expected_solves, 1));
+}
+
 weft_status weft_problem_choose(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     char forms[33];
@@ -219,6 +232,7 @@ weft_status weft_problem_choose(weft_problem *problem, weft_error *error) {
         .n_energy = !is_null && !again && problem->forms.n_parts > 0 ? 5 : 0,
         .method = linear->choice.method,
         .restart = linear->options->restart};
+    what.block_bytes = count_blocks(problem, &what.problem);
     what.problem.applications = solves * count_products(problem, &what.problem);
     TRY(hash_forms(problem, forms, error));
     what.forms = forms;

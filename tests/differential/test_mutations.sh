@@ -122,6 +122,8 @@ bugs=(
     "weights_stale          solve_ranks_constraints" # the first rank has no masses of others where it projects the start
     "list_not_spread        solve_ranks_resume" # ranks besides the first continue from where they start, not from a checkpoint
     "mean_kept              solve_ranks_resume" # the first rank collects a pressure with the constant that equations leave open
+    "chunk_of_sums_lost     unit_fem_eigen_columns_on_device" # sums over rows of blocks of vectors lack those of the last chunk
+    "dropped_row_kept       unit_fem_eigen_columns_on_device" # products have the rows that are left out
     "iterate_not_exchanged  solve_ranks_newton" # ranks compute a residual without each other's part of the iterate
     "coefficient_stale      solve_multigrid_degrees" # lowered degrees keep the coefficient of the first tangent
     "weights_of_lower_degree unit_fem_precondition_multigrid" # a smoother has the weights of another degree

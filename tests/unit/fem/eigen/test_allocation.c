@@ -1,9 +1,9 @@
 /* labels: quick */
 /* Eigenvalues of a diagonal pencil rerun with the n-th allocation failing: by the iteration, as a whole, near a shift and the largest; with a
- * null vector and rows without mass. */
+ * null vector and rows without mass; and with blocks of vectors on an emulated GPU. */
 #include "allocation.h"
 #include "fem/eigen/eigen.h"
-#include "test_support.h"
+#include "setup_support.h"
 
 #include <stdlib.h>
 
@@ -23,6 +23,18 @@ static weft_status use_smallest(void *user, weft_error *error) {
     weft_eigenpairs pairs = {.n = 0};
     const weft_eigen_settings settings = {.n = 3, .tolerance = 1e-6, .max_iterations = 100};
     const weft_status status = weft_eigen_smallest(user, &settings, &pairs, error);
+    weft_eigenpairs_clear(&pairs);
+    return status;
+}
+
+/* Blocks are on the device; what two iterations allocate the next ones do, too. */
+static weft_status use_device(void *user, weft_error *error) {
+    weft_eigenpairs pairs = {.n = 0};
+    const weft_eigen_settings settings = {.n = 3, .tolerance = 1e-6, .max_iterations = 2};
+    weft_status status = weft_eigen_smallest(user, &settings, &pairs, error);
+    weft_eigenpairs_clear(&pairs);
+    if (status == WEFT_OK)
+        status = weft_eigen_largest(user, &settings, &pairs, error);
     weft_eigenpairs_clear(&pairs);
     return status;
 }
@@ -83,7 +95,21 @@ static void allocations_may_fail(void **state) {
     }
 }
 
+static void allocations_may_fail_on_device(void **state) {
+    (void)state;
+    static double null[ROWS];
+    weft_pencil pencil = {.device = setup_device(), .rows_on_device = 1};
+    fill(ROWS, &pencil, null);
+    assert_int_equal(use_device(&pencil, NULL), WEFT_OK); /* makes the module, which is kept */
+    assert_true(test_every_allocation("on a device", use_device, &pencil) > 10);
+    weft_csr_clear(&pencil.K);
+    weft_csr_clear(&pencil.M);
+    assert_int_equal(weft_device_bytes(pencil.device), 0);
+    weft_device_free(&pencil.device);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(allocations_may_fail)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(allocations_may_fail),
+                                       cmocka_unit_test(allocations_may_fail_on_device)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

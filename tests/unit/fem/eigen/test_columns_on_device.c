@@ -2,8 +2,11 @@
 /* Blocks of vectors on an emulated GPU, or the device that WEFT_TEST_DEVICE names, against the host's. Entries are small integers, so that
  * sums are exact in any order, and all operations but those with a root have the same bits. Eigenvalues of grids then agree with the known
  * ones as on the host, to 1e-11, in the same bits when they are computed again, and with the same number of launches in each iteration. */
+#include "core/embedded.h"
 #include "eigen_support.h"
 #include "fem/eigen/private.h"
+#include "fem/embedded_solvers.h"
+#include "nvrtc_support.h"
 #include "setup_support.h"
 
 /* Launches of an iteration with the diagonal as preconditioner, as columns_device.c counts them. */
@@ -282,9 +285,38 @@ static void launches(void **state) {
     grid_clear(&g);
 }
 
+/* The most that is allocated is what was estimated; the marks of dropped rows, and numbers of kernels, are the rest. */
+static void memory(void **state) {
+    static const double REST = 0.05;
+    grid g = grid_make(13, 12, 11, false, 1, 1);
+    const int64_t n = g.K.n_rows;
+    const weft_pencil pencil = {.device = *state, .K = g.K, .M = g.M, .rows_on_device = 1};
+    assert_int_equal(weft_device_bytes(*state), 0);
+    (void)launches_of(&pencil, 7, 1);
+    const double entries = 0.5 * (double)(g.K.row_start[n] + g.M.row_start[n]),
+                 estimated = (double)weft_eigen_bytes_on_device(n, entries, 7),
+                 most = (double)weft_device_bytes_peak(*state);
+    assert_int_equal(weft_device_bytes(*state), 0);
+    if (!(most > estimated && most < (1 + REST) * estimated))
+        fail_msg("%.0f bytes at most, %.0f were estimated", most, estimated);
+    grid_clear(&g);
+}
+
+/* The text compiles for a GPU. */
+static void compiles(void **state) {
+    (void)state;
+    weft_nvrtc nvrtc;
+    nvrtc_open_or_skip(&nvrtc);
+    for (const weft_embedded_file *file = weft_embedded_solvers; file->name; ++file)
+        if (strcmp(file->name, "columns.cu") == 0)
+            nvrtc_expect_compiles(&nvrtc, file->name, file->text);
+    weft_nvrtc_close(&nvrtc);
+}
+
 int main(void) {
     weft_device *device = setup_device();
-    struct CMUnitTest tests[] = {cmocka_unit_test(operations), cmocka_unit_test(wide_blocks),
+    struct CMUnitTest tests[] = {cmocka_unit_test(memory),      cmocka_unit_test(compiles),
+                                 cmocka_unit_test(operations),  cmocka_unit_test(wide_blocks),
                                  cmocka_unit_test(eigenvalues), cmocka_unit_test(dropped_rows),
                                  cmocka_unit_test(launches)};
     for (size_t i = 0; i < sizeof tests / sizeof *tests; ++i)
