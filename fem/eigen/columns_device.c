@@ -379,14 +379,10 @@ done:
     return status;
 }
 
-static weft_status precondition(const weft_pencil *pencil, const double *d, columns *block,
-                                double *r, double *z, weft_error *error) {
+static weft_status precondition_there(const weft_pencil *pencil, columns *block,
+                                      weft_error *error) {
     weft_status status = WEFT_OK;
     columns_device *there = pencil->blocks;
-    if (!pencil->precondition)
-        return scale_rows(there, block, error);
-    if (!pencil->precondition_on_device)
-        return columns_precondition_each(pencil, d, block, r, z, error);
     const int64_t first[] = {0, 0, block->stride, 1};
     TRY(weft_memory_write(there->where, 0, first, sizeof first, error));
     for (int k = 0; k < block->m; ++k) {
@@ -396,6 +392,14 @@ static weft_status precondition(const weft_pencil *pencil, const double *d, colu
     }
 done:
     return status;
+}
+
+static weft_status precondition(const weft_pencil *pencil, const double *d, columns *block,
+                                double *r, double *z, weft_error *error) {
+    return !pencil->precondition ? scale_rows(pencil->blocks, block, error)
+           : pencil->precondition_on_device
+               ? precondition_there(pencil, block, error)
+               : columns_precondition_each(pencil, d, block, r, z, error);
 }
 
 const columns_table columns_on_device = {.make = make_block,
