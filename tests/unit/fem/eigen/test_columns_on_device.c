@@ -207,10 +207,10 @@ static void wide_blocks(void **state) {
 
 /* Of grids, of which the last one is free; the largest too; the same bits again. */
 static void eigenvalues(void **state) {
-    static const int sizes[][3] = {{9, 8, 5}, {40, 7, 1}, {7, 6, 7}};
-    for (int s = 0; s < 3; ++s)
+    static const int sizes[][3] = {{9, 8, 5}, {7, 6, 7}};
+    for (int s = 0; s < 2; ++s)
         for (int largest = 0; largest < (s == 0 ? 2 : 1); ++largest) {
-            const bool is_free = s == 2;
+            const bool is_free = s == 1;
             grid g = grid_make(sizes[s][0], sizes[s][1], sizes[s][2], is_free, 1, 3);
             const size_t n = (size_t)g.K.n_rows;
             double *one = malloc(n * sizeof *one);
@@ -237,30 +237,6 @@ static void eigenvalues(void **state) {
             free(one);
             grid_clear(&g);
         }
-}
-
-/* Chain of springs of singular_mass in test_smallest.c: rows without mass, and rows that are dropped. */
-static void dropped_rows(void **state) {
-    const double pi = acos(-1);
-    const int n = 90;
-    grid g = grid_make(3 * n + 4, 1, 1, true, 1, 1);
-    const int32_t dropped[] = {0, 3 * n + 3};
-    for (int64_t i = 0; i < g.M.n_rows; ++i)
-        g.M.values[i] = i % 3 == 0;
-    const weft_pencil pencil = {.device = *state,
-                                .K = g.K,
-                                .M = g.M,
-                                .dropped = dropped,
-                                .n_dropped = 2,
-                                .rows_on_device = 1};
-    weft_eigenpairs pairs = find(&pencil, 3, 1e-8);
-    for (int k = 0; k < 3; ++k) {
-        const double expected = (2 - 2 * cos((k + 1) * pi / (n + 1))) / 3;
-        assert_true(fabs(pairs.values[k] / expected - 1) < TOLERANCE);
-        assert_true(pairs.vectors[k * g.K.n_rows] == 0);
-    }
-    weft_eigenpairs_clear(&pairs);
-    grid_clear(&g);
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
@@ -317,8 +293,7 @@ int main(void) {
     weft_device *device = setup_device();
     struct CMUnitTest tests[] = {cmocka_unit_test(memory),      cmocka_unit_test(compiles),
                                  cmocka_unit_test(operations),  cmocka_unit_test(wide_blocks),
-                                 cmocka_unit_test(eigenvalues), cmocka_unit_test(dropped_rows),
-                                 cmocka_unit_test(launches)};
+                                 cmocka_unit_test(eigenvalues), cmocka_unit_test(launches)};
     for (size_t i = 0; i < sizeof tests / sizeof *tests; ++i)
         tests[i].initial_state = device;
     const int code = cmocka_run_group_tests(tests, NULL, NULL);
