@@ -21,6 +21,13 @@ typedef enum weft_execution {
     WEFT_EXECUTION_SIMT  /* each is a thread */
 } weft_execution;
 
+/** How a SIMT device divides a launch: fusion/base/target.h explains each number. */
+typedef struct weft_target {
+    int warp_threads, block_threads, block_threads_most; /* of a block: usually, at most */
+    int resident_threads, resident_blocks;               /* of a multiprocessor, at most */
+    int reserved_bytes, reduction_tile;             /* of shared memory, per block; of elements */
+    int joined_direct, joined_exact, joined_before; /* partial results */
+} weft_target;
 /** Properties of a device that plans and generated code depend on. Sizes in bytes. */
 typedef struct weft_limits {
     weft_device_kind kind; /* for messages; decide by the members below instead */
@@ -46,6 +53,7 @@ typedef struct weft_limits {
     double bandwidth;      /* bytes per second, nominal; for analytic costs */
     double flops;          /* double-precision operations per second, nominal */
     double launch_seconds; /* per launch, nominal */
+    weft_target target;    /* of SIMT devices */
 } weft_limits;
 
 typedef enum weft_cache_mode { WEFT_CACHE_ON, WEFT_CACHE_READ, WEFT_CACHE_OFF } weft_cache_mode;

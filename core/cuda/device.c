@@ -204,6 +204,7 @@ static weft_status fill_limits(weft_cuda_state *state, weft_limits *limits, weft
                      (attribute(state, WEFT_CU_BUS_BITS) / 8.0),
         .flops = 2 * doubles * clock,
         .launch_seconds = 3e-6,
+        .target = WEFT_TARGET_WARPS_OF_32,
     };
     snprintf(limits->name, sizeof limits->name, "cuda:%d: %s, sm_%d", state->ordinal, name,
              state->architecture);

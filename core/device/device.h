@@ -8,6 +8,14 @@
 
 #include <stdatomic.h>
 
+/** The target of GPUs with warps of 32 threads. */
+#define WEFT_TARGET_WARPS_OF_32                                                                    \
+    {                                                                                              \
+        .warp_threads = 32, .block_threads = 128, .block_threads_most = 1024,                      \
+        .resident_threads = 2048, .resident_blocks = 32, .reserved_bytes = 1024,                   \
+        .reduction_tile = 512, .joined_direct = 40960, .joined_exact = 4096, .joined_before = 2048 \
+    }
+
 /* Graph capture of a device. core/device/graph.c has checked whether a capture is in progress. */
 typedef struct weft_device_graph_table {
     bool (*available)(weft_device *device); /* if not, logs the reason once */

@@ -180,6 +180,7 @@ static const weft_limits h200_limits = {
     .bandwidth = 4.3e12,
     .flops = 33.4e12,
     .launch_seconds = 3.1e-6,
+    .target = WEFT_TARGET_WARPS_OF_32,
 };
 
 weft_status weft_device_null_open(weft_device *device, const char *argument, weft_error *error) {

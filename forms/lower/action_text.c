@@ -321,8 +321,7 @@ bool ufl_action_write(ufl_action_writer *w) {
     weft_text text = {0};
     if (on_gpu)
         ufl_action_choose_kernel(w);
-    weft_source_backend(w->limits)->prelude(&text, weft_target_lanes(w->limits, w->shape.single),
-                                            w->shape.single);
+    weft_source_backend(w->limits)->prelude(&text, w->limits, w->shape.single);
     weft_text_add(&text, on_gpu ? "#ifndef __CUDACC__\n#define __constant__\n#endif\n" : "");
     write_sizes(w, &text);
     bool fine = write_tables(w, &text) && write_point(w, &text);

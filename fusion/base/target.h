@@ -7,14 +7,10 @@
  *  number of lanes it determines the reduction tree: partial results do not depend on the number of
  *  threads, and are joined pairwise. */
 #define WEFT_REDUCTION_BLOCKS 256
-#define WEFT_CUDA_LANES 32      /* a warp */
-#define WEFT_CUDA_THREADS 128   /* a thread block */
-#define WEFT_CUDA_RESERVED 1024 /* bytes of shared memory that the system reserves per block */
-#define WEFT_CUDA_WARPS_MAX 32
-#define WEFT_CUDA_REDUCTION_TILE 512 /* elements per partial result */
-#define WEFT_CUDA_DIRECT 40960       /* partial results that one thread block joins */
-#define WEFT_CUDA_DIRECT_EXACT 4096  /* the same of exact sums, which are five times as long */
-#define WEFT_CUDA_JOINED 2048  /* where there are more: of each block that joins some before */
+#define WEFT_WARP_MOST 64 /* threads of a warp, at most */
+/* Of text by hand: native bodies, product kernels, tiles of matrix products, patches of nodes and edges. GPUs with other warps
+ * run plain bodies, and add atomically or by gathers instead. */
+#define WEFT_NATIVE_WARP 32
 #define WEFT_PATCH_NODES 512   /* of a patch (fusion/connectivity/vertex_patches.h) */
 #define WEFT_PATCH_THREADS 128 /* each walks weft_patch_walks patches */
 #define WEFT_EDGE_PATCH_THREADS 256
@@ -27,6 +23,28 @@
 
 static inline bool weft_target_is_simt(const weft_limits *limits) {
     return limits->execution == WEFT_EXECUTION_SIMT;
+}
+/** Can kernels be made for the target of a SIMT device?
+ *
+ *      warp_threads        that run together, a power of two: as many as blocks of interleaved data have lanes
+ *      block_threads       of a thread block where the plan chooses nothing else: a power of two of warps
+ *      block_threads_most  of any thread block: whole warps
+ *      resident_threads, resident_blocks
+ *                          of a multiprocessor, at most
+ *      reserved_bytes      of shared memory, which the system takes per block
+ *      reduction_tile      elements per partial result, and threads of the block that joins these: a power of two of usual
+ *                          blocks that fits into the largest one, with at most as many warps as a warp has threads, for one
+ *                          warp joins what they give
+ *      joined_direct       partial results that one block joins; joined_exact: of exact sums, which take five times as long
+ *      joined_before       where there are more: of each block that joins some before
+ *
+ *  Errors  WEFT_ERROR_USAGE */
+weft_status weft_target_check(const weft_limits *limits, weft_error *error);
+/** Elements that a kernel computes together where its plan chooses nothing else: of a thread block, or of a vector. */
+static inline int weft_target_block(const weft_limits *limits, bool single) {
+    return weft_target_is_simt(limits) ? limits->target.block_threads
+           : single                    ? limits->lanes_float
+                                       : limits->lanes_double;
 }
 /** Elements per block of interleaved data. */
 static inline int weft_target_lanes(const weft_limits *limits, bool single) {

@@ -266,7 +266,7 @@ weft_status weft_source_cell_patch(const source_writer *w, const weft_plan_kerne
     weft_text_add(
         w->out,
         "extern \"C\" __global__ void __launch_bounds__(PATCH_THREADS, %d) %s(int64_t n_elements",
-        weft_cell_patch_resident(w->graph, kernel, w->single), kernel->name);
+        weft_cell_patch_resident(w->graph, w->plan, kernel, w->single), kernel->name);
     weft_source_arguments(w, kernel);
     weft_text_add(w->out,
                   "%s)\n{\n%s"

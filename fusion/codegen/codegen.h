@@ -17,7 +17,7 @@ typedef struct weft_backend {
     const char *language; /* see weft_limits */
     const char *cheaply;  /* text before all else that runs once (weft_compile_options.runs_once) */
     /** Everything before the kernels: types, loads, stores, intrinsics. */
-    void (*prelude)(weft_text *out, int lanes, bool single);
+    void (*prelude)(weft_text *out, const weft_limits *limits, bool single);
     const char *nested;  /* file of the prelude for kernels over a product of two index sets */
     const char *combine; /* file of the text of an operator of reductions */
     const char *exact;   /* file of the text of sums over several ranks; NULL: there are none */
@@ -34,7 +34,8 @@ const weft_backend *weft_source_backend(const weft_limits *limits);
 /** Do threads share a target of a KERNEL_GATHER? As many as this: about sixteen contributions each, but one thread for few. */
 bool weft_source_shares_targets(const weft_graph *graph, bool is_threaded,
                                 const weft_plan_kernel *kernel);
-int weft_source_gather_threads(int64_t contributions, int64_t targets, bool distributed);
+int weft_source_gather_threads(const weft_target *target, int64_t contributions, int64_t targets,
+                               bool distributed);
 /** How a KERNEL_NESTED uses a GPU, with clusters or of few rows, for the sizes of a run. */
 typedef struct weft_nested_shape {
     int few_rows; /* at most these, of which each thread has whole columns; 0: of any number */
@@ -55,9 +56,9 @@ bool weft_nested_shape_make(const weft_segment *segment, const weft_plan_kernel 
 weft_status weft_source_nested_sized(const weft_segment *segment, const weft_plan_kernel *kernel,
                                      const weft_nested_shape *shape, weft_text *out,
                                      weft_error *error);
-/** Threads per block of a KERNEL_MAP whose block shape is not the default (WEFT_CUDA_THREADS
- *  threads of one element each); else 0. */
-int weft_source_block_threads(const weft_plan_kernel *kernel);
+/** Threads per block of a KERNEL_MAP whose block shape is not the default (weft_target.block_threads of
+ *  one element each); else 0. */
+int weft_source_block_threads(const weft_plan *plan, const weft_plan_kernel *kernel);
 
 /** Suffix of a predicated kernel's name: the kernel that zeroes a list that it accumulates into.
  *  Arguments: list, active. */

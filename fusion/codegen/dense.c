@@ -4,6 +4,7 @@
 #include "fusion/plan/dense.h"
 #include "fusion/base/array.h"
 #include "fusion/base/prelude.h"
+#include "fusion/base/target.h"
 #include "fusion/codegen/private.h"
 #include "gemm/embedded_gemm.h"
 
@@ -246,9 +247,9 @@ static weft_status write_tiles(const dense_writer *d, weft_error *error) {
     const int m = d->dense.shape.sizes[0], n = d->dense.shape.sizes[1];
     weft_text_add(out,
                   "\n    typedef warp_tile<%d, %d, %d, %d> tile;\n"
-                  "    for (int number = threadIdx.x %% THREADS_PER_ELEMENT / 32; number < "
-                  "tile::COUNT; number += THREADS_PER_ELEMENT / 32) {\n",
-                  n, m, d->dense.down, d->dense.across);
+                  "    for (int number = threadIdx.x %% THREADS_PER_ELEMENT / %d; number < "
+                  "tile::COUNT; number += THREADS_PER_ELEMENT / %d) {\n",
+                  n, m, d->dense.down, d->dense.across, WEFT_NATIVE_WARP, WEFT_NATIVE_WARP);
     for (int i = 0; i < d->n; ++i) {
         const weft_call *call = call_at(d, i);
         if (d->dense.roles[i] != DENSE_TILE)

@@ -60,11 +60,12 @@ enum {
     GATHER_RANKS = 8    /* partial sums of a target with more of them, on several ranks */
 };
 
-int weft_source_gather_threads(int64_t contributions, int64_t targets, bool distributed) {
+int weft_source_gather_threads(const weft_target *target, int64_t contributions, int64_t targets,
+                               bool distributed) {
     int width = 1;
     if (distributed)
         return contributions > GATHER_SERIAL * targets ? GATHER_RANKS : 1;
-    while (contributions > GATHER_SERIAL * targets && width < 32 &&
+    while (contributions > GATHER_SERIAL * targets && width < target->warp_threads &&
            GATHER_EACH * width * targets < contributions)
         width *= 2;
     return width;
@@ -78,13 +79,13 @@ static void write_shared(const source_writer *w, const weft_plan_kernel *kernel)
         w->out,
         "    const int64_t contributions = start[n_elements];\n"
         "    int width = 1;\n"
-        "    while (contributions > %d * n_elements && width < 32 &&\n"
+        "    while (contributions > %d * n_elements && width < %d &&\n"
         "           %d * width * n_elements < contributions)\n"
         "        width *= 2;\n"
         "    const int64_t i = (blockIdx.x * (int64_t)blockDim.x + threadIdx.x) / width;\n"
         "    const int part = (int)threadIdx.x %% width;\n"
         "    scalar sum = 0;\n",
-        GATHER_SERIAL, GATHER_EACH);
+        GATHER_SERIAL, w->plan->target.warp_threads, GATHER_EACH);
     if (kernel->accumulates)
         weft_text_add(w->out,
                       "    if (i < n_elements && part == 0)\n"

@@ -235,12 +235,12 @@ void weft_source_arguments(const source_writer *w, const weft_plan_kernel *kerne
     }
 }
 
-int weft_source_block_threads(const weft_plan_kernel *kernel) {
+int weft_source_block_threads(const weft_plan *plan, const weft_plan_kernel *kernel) {
     const weft_implementation *one = kernel->implementation;
     if (kernel->kind == KERNEL_GROUP)
         return kernel->threads;
-    return kernel->kind != KERNEL_MAP ||
-                   (one->elements_per_block == WEFT_CUDA_THREADS && one->serial_iterations == 1)
+    return kernel->kind != KERNEL_MAP || (one->elements_per_block == plan->target.block_threads &&
+                                          one->serial_iterations == 1)
                ? 0
                : one->elements_per_block;
 }
@@ -248,7 +248,7 @@ int weft_source_block_threads(const weft_plan_kernel *kernel) {
 /* Host kernels take a range of blocks of elements; GPU kernels take one thread per element. */
 void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel) {
     const bool threaded = w->backend->is_threaded;
-    const int threads = weft_source_block_threads(kernel);
+    const int threads = weft_source_block_threads(w->plan, kernel);
     if (kernel->is_member)
         weft_text_add(w->out, "INLINE void %s(int64_t n_elements", kernel->name);
     else if (!threaded)

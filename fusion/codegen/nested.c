@@ -698,7 +698,7 @@ weft_status weft_source_nested_sized(const weft_segment *segment, const weft_pla
                              .out = out};
     weft_nested_begin(&n, &w, kernel);
     n.keeps = shape->few_rows == 0;
-    backend->prelude(out, segment->plan->lanes, segment->options.single);
+    backend->prelude(out, &segment->limits, segment->options.single);
     weft_source_nested_prelude(backend, out);
     if (shape->few_rows == 0)
         weft_prelude_write("nested_cluster.h", &(weft_prelude_value){NULL, NULL}, out);

@@ -114,7 +114,7 @@ bool weft_nested_shape_rows(const weft_segment *segment, const weft_plan_kernel 
 static void write_head(const weft_nested_writer *n, const weft_nested_shape *shape) {
     weft_text *out = n->w->out;
     const int n_closed = weft_nested_count_row_sums(n);
-    weft_nested_head(n, shape->threads + WEFT_CUDA_LANES, shape->cluster);
+    weft_nested_head(n, shape->threads + n->w->plan->target.warp_threads, shape->cluster);
     weft_text_add(out,
                   "    enum { ROW_THREADS = %d, ROW_COLUMNS = %d, ROW_FULL = %d, ROW_CLUSTER = %d, "
                   "ROW_SLOTS = %d, PART_BYTES = %d, SLOT_BYTES = %d, N_CLOSED = %d };\n",

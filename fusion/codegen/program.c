@@ -242,9 +242,9 @@ static bool has_kind(const weft_control *control, weft_kernel_kind kind) {
     return false;
 }
 
-static void write_exact(const weft_backend *backend, weft_text *out) {
+static void write_exact(const weft_backend *backend, const weft_target *target, weft_text *out) {
     char direct[16];
-    (void)snprintf(direct, sizeof direct, "%d", WEFT_CUDA_DIRECT_EXACT);
+    (void)snprintf(direct, sizeof direct, "%d", target->joined_exact);
     const weft_prelude_value values[] = {{"direct", direct}, {NULL, NULL}};
     weft_prelude_write(backend->exact, values, out);
 }
@@ -282,11 +282,11 @@ weft_status weft_source_make(weft_compilation *c, weft_error *error) {
     const weft_backend *backend = weft_source_backend(&c->limits);
     weft_text_add(&text, "%s%s", c->options.runs_once ? backend->cheaply : "",
                   c->options.distributed ? "#define CELL_AFTER_CELL\n" : "");
-    backend->prelude(&text, weft_target_lanes(&c->limits, c->options.single), c->options.single);
+    backend->prelude(&text, &c->limits, c->options.single);
     if (c->options.distributed && !c->options.single && backend->is_threaded)
         weft_prelude_write("ranks_cuda.h", &(weft_prelude_value){NULL, NULL}, &text);
     if (c->options.distributed && !c->options.single)
-        write_exact(backend, &text);
+        write_exact(backend, &c->limits.target, &text);
     const size_t head = text.length;
     if (c->kept)
         weft_text_add_bytes(&text, c->kept->body, strlen(c->kept->body));

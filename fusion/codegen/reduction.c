@@ -406,7 +406,7 @@ bool weft_source_chunked(const source_writer *w, const weft_plan_kernel *kernel)
 /* Elements per thread. */
 static int elements_of(const source_writer *w, const weft_plan_kernel *kernel) {
     if (weft_source_chunked(w, kernel))
-        return WEFT_CUDA_REDUCTION_TILE / WEFT_CUDA_THREADS *
+        return w->plan->target.reduction_tile / w->plan->target.block_threads *
                (kernel->coarsening > 1 ? kernel->coarsening : 1);
     return kernel->kind == KERNEL_MAP ? kernel->implementation->serial_iterations : 1;
 }

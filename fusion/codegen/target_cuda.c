@@ -23,14 +23,15 @@ static void functions(weft_text *out) {
     }
 }
 
-static void cuda_prelude(weft_text *out, int lanes, bool single) {
+static void cuda_prelude(weft_text *out, const weft_limits *limits, bool single) {
+    const weft_target *target = &limits->target;
     char numbers[5][16];
     weft_text calls = {0};
-    snprintf(numbers[0], sizeof numbers[0], "%d", lanes);
-    snprintf(numbers[1], sizeof numbers[1], "%d", WEFT_CUDA_THREADS);
-    snprintf(numbers[2], sizeof numbers[2], "%d", WEFT_CUDA_REDUCTION_TILE);
-    snprintf(numbers[3], sizeof numbers[3], "%d", WEFT_CUDA_DIRECT);
-    snprintf(numbers[4], sizeof numbers[4], "%d", WEFT_CUDA_JOINED);
+    snprintf(numbers[0], sizeof numbers[0], "%d", target->warp_threads);
+    snprintf(numbers[1], sizeof numbers[1], "%d", target->block_threads);
+    snprintf(numbers[2], sizeof numbers[2], "%d", target->reduction_tile);
+    snprintf(numbers[3], sizeof numbers[3], "%d", target->joined_direct);
+    snprintf(numbers[4], sizeof numbers[4], "%d", target->joined_before);
     functions(&calls);
     const weft_prelude_value values[] = {
         {"lanes", numbers[0]},

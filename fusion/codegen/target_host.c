@@ -1,6 +1,7 @@
 /* Writes the host prelude from its template kernels/prelude/host.h. */
 #include "fusion/base/intrinsics.h"
 #include "fusion/base/prelude.h"
+#include "fusion/base/target.h"
 #include "fusion/codegen/private.h"
 
 #include <stdio.h>
@@ -38,7 +39,8 @@ static void roots(weft_text *out, int bytes, bool single) {
                           forms[i].macro, single ? forms[i].of_float : forms[i].of_double);
 }
 
-static void host_prelude(weft_text *out, int lanes, bool single) {
+static void host_prelude(weft_text *out, const weft_limits *limits, bool single) {
+    const int lanes = weft_target_lanes(limits, single);
     const char *suffix = single ? "f" : "";
     const int n_bytes = lanes * (int)(single ? sizeof(float) : sizeof(double));
     char n_lanes[16], bytes[16];

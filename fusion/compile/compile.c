@@ -3,6 +3,7 @@
 #include "core/base/fault.h"
 #include "core/base/options.h"
 #include "fusion/base/array.h"
+#include "fusion/base/target.h"
 #include "fusion/codegen/codegen.h"
 #include "fusion/control/kept_plan.h"
 #include "fusion/plan/directives.h"
@@ -150,6 +151,7 @@ weft_status weft_compile(const weft_library *library, const weft_limits *limits,
     if (!options)
         options = &defaults;
     TRY(weft_options_check("weft_compile_options", options->size, sizeof *options, error));
+    TRY(weft_target_check(limits, error));
     if (options->distributed && !weft_source_backend(limits)->exact)
         TRY(weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
                               "this device does not compute with several ranks yet",

@@ -16,6 +16,7 @@
 #include <string.h>
 
 static void add_limits(const weft_limits *limits, weft_text *out) {
+    const weft_target *target = &limits->target;
     weft_text_add(out, "%d %d %d %s|%s|%d %d %d %d %zu %d %d %zu %zu %zu %.17g %.17g %.17g|",
                   (int)limits->kind, (int)limits->execution, limits->records_only,
                   limits->language ? limits->language : "", limits->name, limits->lanes_double,
@@ -23,6 +24,10 @@ static void add_limits(const weft_limits *limits, weft_text *out) {
                   limits->register_bytes, limits->cluster_blocks, limits->matrix_depth,
                   limits->onchip_bytes, limits->l2_bytes, limits->memory_bytes, limits->bandwidth,
                   limits->flops, limits->launch_seconds);
+    weft_text_add(out, "%d %d %d %d %d %d %d %d %d %d|", target->warp_threads,
+                  target->block_threads, target->block_threads_most, target->resident_threads,
+                  target->resident_blocks, target->reserved_bytes, target->reduction_tile,
+                  target->joined_direct, target->joined_exact, target->joined_before);
 }
 
 /* What weft_script_hash leaves out. The names of the fragments are in the comments of the source. */

@@ -10,10 +10,8 @@
 #include <math.h>
 
 enum {
-    BLOCKS_RESIDENT = 32,    /* maximum per multiprocessor */
-    THREADS_RESIDENT = 2048, /* maximum per multiprocessor */
-    THREADS_BUSY = 256,      /* per multiprocessor, enough to hide the latency of arithmetic */
-    SCHEDULERS = 4,          /* per multiprocessor; each issues one instruction per clock */
+    THREADS_BUSY = 256,   /* per multiprocessor, enough to hide the latency of arithmetic */
+    SCHEDULERS = 4,       /* per multiprocessor; each issues one instruction per clock */
     ELEMENT_CACHED = 256, /* bytes of an element whose sectors stay cached until they are used up */
     SECTOR = 32           /* bytes that memory transfers at least */
 };
@@ -40,16 +38,18 @@ static double flops_of(const weft_limits *limits) {
 }
 
 double weft_cost_resident(const weft_limits *limits, const weft_operating_point *point) {
-    double blocks = BLOCKS_RESIDENT;
+    const weft_target *target = &limits->target;
+    const int warp = target->warp_threads;
+    double blocks = target->resident_blocks;
     if (point->resident > 0)
         return point->resident;
     if (point->threads <= 0)
-        return THREADS_RESIDENT;
-    const int lanes = (point->threads + WEFT_CUDA_LANES - 1) / WEFT_CUDA_LANES * WEFT_CUDA_LANES;
-    if (blocks > THREADS_RESIDENT / lanes)
-        blocks = THREADS_RESIDENT / lanes; /* whole blocks of whole warps */
-    const size_t all = limits->onchip_bytes + WEFT_CUDA_RESERVED,
-                 each = point->extra_bytes + WEFT_CUDA_RESERVED;
+        return target->resident_threads;
+    const int lanes = (point->threads + warp - 1) / warp * warp;
+    if (blocks > target->resident_threads / lanes)
+        blocks = target->resident_threads / lanes; /* whole blocks of whole warps */
+    const size_t reserved = (size_t)target->reserved_bytes;
+    const size_t all = limits->onchip_bytes + reserved, each = point->extra_bytes + reserved;
     if (point->extra_bytes > 0 && limits->onchip_bytes > 0 && blocks > (double)(all / each))
         blocks = (double)(all / each);
     const size_t taken = (size_t)point->registers * 4 * (size_t)lanes;
@@ -63,7 +63,7 @@ double weft_cost_resident(const weft_limits *limits, const weft_operating_point 
 /* The latency of a warp's instructions is hidden by other warps, until they issue one per clock and scheduler. */
 double weft_cost_issue(const weft_limits *limits, const weft_operating_point *point,
                        const weft_warp_work *work) {
-    const double warps = ceil((double)point->threads / WEFT_CUDA_LANES);
+    const double warps = ceil((double)point->threads / limits->target.warp_threads);
     const double blocks = weft_cost_resident(limits, point) / point->threads;
     const double issued = fmax(work->instructions / SCHEDULERS, work->wavefronts);
     const double latency =
@@ -85,15 +85,15 @@ static double at_most_one(double x) {
 }
 
 /* Bytes that memory transfers for each byte of a list of large elements that is not interleaved. A warp has as many elements
- * as its block, at most 32, and consecutive components of each, by as many threads as the warp has of an element. Runs of
+ * as its block, or as it has threads, and consecutive components of each, by as many threads as the warp has of an element. Runs of
  * one sector cost a fifth more: on an H200, sums of tiles of 256 floats read 3.9 TB/s in runs of 64 bytes, 3.1 to 3.5 in
  * runs of 32. */
-static double sector_waste(const weft_cost_primitive *primitive,
-                           const weft_operating_point *point) {
+static double sector_waste(const weft_cost_primitive *primitive, const weft_operating_point *point,
+                           int warp) {
     const bool apart = primitive->form == WEFT_COST_AOS || primitive->form == WEFT_COST_INDIRECT;
-    const int elements = point->elements < WEFT_CUDA_LANES ? point->elements : WEFT_CUDA_LANES;
-    const int each = point->elements > 0 ? point->threads / point->elements : WEFT_CUDA_LANES;
-    const int lanes = elements > 0 ? WEFT_CUDA_LANES / elements : WEFT_CUDA_LANES;
+    const int elements = point->elements < warp ? point->elements : warp;
+    const int each = point->elements > 0 ? point->threads / point->elements : warp;
+    const int lanes = elements > 0 ? warp / elements : warp;
     const int run = (each < lanes ? each : lanes) * primitive->real_bytes;
     const bool large = primitive->components * primitive->real_bytes > ELEMENT_CACHED;
     if (!apart || !large || run >= 2 * SECTOR || run <= 0)
@@ -105,7 +105,7 @@ static bool analytic_lookup(void *user, const weft_cost_primitive *primitive,
                             const weft_operating_point *point, double *seconds) {
     const weft_limits *limits = user;
     const bool is_gpu = weft_target_is_simt(limits);
-    const double threads = is_gpu ? weft_cost_resident(limits, point) : THREADS_RESIDENT;
+    const double threads = is_gpu ? weft_cost_resident(limits, point) : 0;
     const double each = (double)point->threads / (point->elements > 0 ? point->elements : 1);
     if (primitive->kind == WEFT_COST_COMPUTE) {
         const double speed = flops_of(limits) * (primitive->real_bytes == 4 ? 2 : 1);
@@ -126,7 +126,8 @@ static bool analytic_lookup(void *user, const weft_cost_primitive *primitive,
         const double asked = point->load_bytes > 0 ? point->load_bytes : primitive->bytes;
         const double needed =
             weft_cost_bandwidth(limits) * MEMORY_LATENCY / weft_cost_multiprocessors(limits);
-        *seconds *= sector_waste(primitive, point) * (scattered ? SCATTERED_FACTOR : 1);
+        *seconds *= sector_waste(primitive, point, limits->target.warp_threads) *
+                    (scattered ? SCATTERED_FACTOR : 1);
         const double most = (primitive->shared ? WEFT_LOADS_COPIED : WEFT_LOADS_IN_FLIGHT) *
                             (double)primitive->real_bytes;
         const double in_flight = each > 1 && asked / each > most ? most : asked / each;

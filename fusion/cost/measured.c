@@ -312,9 +312,10 @@ static bool lookup(void *user, const weft_cost_primitive *primitive,
         (weft_target_is_simt(limits) && point->extra_bytes > limits->onchip_bytes))
         return false;
     const product_kernel_grid *grid = &costs->grids[primitive->handle];
-    /* in shared memory, a block of k * 32 elements counts as k blocks of 32 */
-    const double blocks = primitive->shared && point->elements > WEFT_CUDA_LANES && grid->n[0] == 1
-                              ? (double)point->elements / WEFT_CUDA_LANES
+    /* in shared memory, a block of the elements of k warps counts as k blocks of one */
+    const int warp = limits->target.warp_threads;
+    const double blocks = primitive->shared && point->elements > warp && grid->n[0] == 1
+                              ? (double)point->elements / warp
                               : 1;
     const double at[EXTRA] = {point->elements / blocks, point->threads / blocks, point->iterations};
     /* in registers, one thread per element works while the element's other threads wait */

@@ -232,7 +232,6 @@ static int chosen_variant(const explanation *e, int call) {
 /* Why the kernel of a call does not have one of its native bodies. */
 static weft_status explain_native(const explanation *e, const weft_call *call, int variant,
                                   weft_error *error) {
-    const bool is_gpu = weft_target_is_simt(&e->segment->limits);
     const weft_specialisation *function = call->specialisation;
     const weft_language language = weft_specialisation_language(function, variant);
     int position = 0;
@@ -246,7 +245,7 @@ static weft_status explain_native(const explanation *e, const weft_call *call, i
         return weft_no_memory(error);
     for (int k = 0; k < one->fusion->n_calls; ++k)
         other.variants[k] = k == position ? variant : one->variants[k];
-    if (language != weft_language_of(is_gpu))
+    if (language != weft_language_of(&e->segment->limits))
         why = "this device runs the plain body";
     else if (weft_specialisation_scratch(function, variant, (size_t)e->real_bytes) >
              e->segment->limits.onchip_bytes)

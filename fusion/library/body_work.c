@@ -14,7 +14,7 @@ enum {
     DIVISION_OPERATIONS = 8 /* of ints, by a number that is not a power of two */
 };
 
-typedef uint32_t lanes; /* a bit for each thread of the warp */
+typedef uint64_t lanes; /* a bit for each thread of the warp */
 
 typedef struct counter {
     body_writer w; /* evaluates integers; w.thread is the current thread, w.locals its ints */
@@ -300,7 +300,7 @@ static double sum_operations(const counter *c, const weft_statement *first) {
 }
 
 weft_status weft_body_work_count(weft_arena *arena, const weft_specialisation *specialisation,
-                                 int variant, weft_body_work *out, weft_error *error) {
+                                 int variant, int threads, weft_body_work *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_variant *walked = specialisation->function->variants[variant];
     const weft_body *body = &walked->body;
@@ -314,7 +314,7 @@ weft_status weft_body_work_count(weft_arena *arena, const weft_specialisation *s
     TRY(WEFT_ALLOC(arena, c.times, (size_t)body->n_statements + 1, error));
     TRY(WEFT_ALLOC(arena, c.arrays_seen, (size_t)body->n_locals + 1, error));
     TRY(WEFT_ALLOC(arena, c.terms, WEFT_BODY_ACCESSES, error));
-    for (int t = 0; t < WEFT_BODY_WARP && t < specialisation->threads[variant]; ++t) {
+    for (int t = 0; t < threads && t < specialisation->threads[variant]; ++t) {
         TRY(WEFT_ALLOC(arena, c.locals[t], (size_t)body->n_locals + 1, error));
         all |= (lanes)1 << t;
     }

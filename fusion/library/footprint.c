@@ -1,11 +1,14 @@
 /* What the variants of a specialisation need: language, shared memory, registers, operations. */
 #include "fusion/base/array.h"
+#include "fusion/base/target.h"
 #include "fusion/library/function.h"
 
 #include <string.h>
 
-weft_language weft_language_of(bool is_gpu) {
-    return is_gpu ? LANGUAGE_CUDA : LANGUAGE_C;
+weft_language weft_language_of(const weft_limits *limits) {
+    return !weft_target_is_simt(limits)                      ? LANGUAGE_C
+           : limits->target.warp_threads == WEFT_NATIVE_WARP ? LANGUAGE_CUDA
+                                                             : LANGUAGE_PLAIN;
 }
 
 static const weft_native *native_of(const weft_specialisation *specialisation, int variant) {
@@ -22,7 +25,7 @@ bool weft_specialisation_offers(const weft_specialisation *specialisation, int v
     const weft_language own = weft_specialisation_language(specialisation, variant);
     if (own != LANGUAGE_PLAIN)
         return own == target;
-    for (int v = 0; v < specialisation->n_variants; ++v)
+    for (int v = 0; v < specialisation->n_variants && target != LANGUAGE_PLAIN; ++v)
         if (weft_specialisation_language(specialisation, v) == target &&
             specialisation->threads[v] == specialisation->threads[variant])
             return false;
@@ -30,7 +33,7 @@ bool weft_specialisation_offers(const weft_specialisation *specialisation, int v
 }
 
 int weft_specialisation_default(const weft_specialisation *specialisation, weft_language target) {
-    for (int v = specialisation->n_variants - 1; v > 0; --v)
+    for (int v = specialisation->n_variants - 1; v > 0 && target != LANGUAGE_PLAIN; --v)
         if (weft_specialisation_language(specialisation, v) == target &&
             specialisation->threads[v] == 1)
             return v;

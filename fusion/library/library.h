@@ -203,6 +203,7 @@ bool weft_specialisation_residues(const weft_specialisation *specialisation, wef
 /* ---- product kernels */
 
 #define WEFT_PRODUCT_ARGUMENTS_MAX 16
+#define WEFT_PRODUCT_TILE 512 /* weft_target.reduction_tile of devices that have product kernels */
 
 typedef struct weft_product_argument {
     const char *type, *name; /* "const double *", "values" */
@@ -212,7 +213,7 @@ typedef struct weft_product_argument {
  *  docs/kernel-files.md describes the names in its scope and those that it must set. */
 typedef struct weft_product_kernel {
     const char *name;
-    /* per block; rows: a multiple of WEFT_CUDA_REDUCTION_TILE and of threads, or 32, 64, 128 or
+    /* per block; rows: a multiple of WEFT_PRODUCT_TILE and of threads, or 32, 64, 128 or
      * 256, and then no reduction shares the kernel */
     int threads, rows;
     int blocks; /* minimum resident blocks per multiprocessor (launch bounds); 0: any number */

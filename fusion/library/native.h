@@ -16,7 +16,8 @@ typedef enum weft_language {
 } weft_language;
 /** "plain", "c", "cuda" */
 extern const char *const weft_language_names[WEFT_LANGUAGES];
-weft_language weft_language_of(bool is_gpu);
+/** The language of native bodies that the device runs; LANGUAGE_PLAIN: none. */
+weft_language weft_language_of(const weft_limits *limits);
 
 enum { WEFT_NATIVE_THREADS = 1024, WEFT_NATIVE_SHARED = 1 << 18 /* of an element, at most */ };
 

@@ -97,14 +97,14 @@ static weft_status check(const reader *r) {
     const weft_product_kernel *product_kernel = r->product_kernel;
     if (!product_kernel->name || !product_kernel->body)
         return broken(r, "a product kernel needs a line 'rows NAME' and a 'body'");
-    if (product_kernel->threads < 32 || product_kernel->threads > WEFT_CUDA_REDUCTION_TILE ||
-        WEFT_CUDA_REDUCTION_TILE % product_kernel->threads != 0)
+    if (product_kernel->threads < 32 || product_kernel->threads > WEFT_PRODUCT_TILE ||
+        WEFT_PRODUCT_TILE % product_kernel->threads != 0)
         return broken(r, "the threads of a block must be 32, 64, 128, 256 or 512");
     if (product_kernel->blocks > 2048 / product_kernel->threads)
         return broken(r, "blocks times threads are more than a multiprocessor's 2048");
     const int rows = product_kernel->rows;
-    if (rows < 1 || (rows % WEFT_CUDA_REDUCTION_TILE != 0 && rows != 32 && rows != 64 &&
-                     rows != 128 && rows != 256))
+    if (rows < 1 ||
+        (rows % WEFT_PRODUCT_TILE != 0 && rows != 32 && rows != 64 && rows != 128 && rows != 256))
         return broken(r, "the nodes of a block must be a multiple of 512, or 32, 64, 128 or 256");
     return WEFT_OK;
 }

@@ -6,7 +6,7 @@
 #include "fusion/library/library.h"
 
 enum {
-    WEFT_BODY_WARP = 32,    /* threads that access memory together */
+    WEFT_BODY_WARP = 64,    /* threads that access memory together, at most */
     WEFT_BODY_ACCESSES = 64 /* accesses of a body that are counted; further ones are left out */
 };
 
@@ -29,7 +29,8 @@ typedef struct weft_body_work {
 
 /** Count the work of a body. (fusion/library/body_work.c)
  *  variant  its index
+ *  threads  at most WEFT_BODY_WARP, of which the accesses are recorded: a warp
  *  arena    for the walk
  *  Errors   WEFT_ERROR_MEMORY */
 weft_status weft_body_work_count(weft_arena *arena, const weft_specialisation *specialisation,
-                                 int variant, weft_body_work *out, weft_error *error);
+                                 int variant, int threads, weft_body_work *out, weft_error *error);

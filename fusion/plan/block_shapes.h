@@ -4,7 +4,6 @@
 #include "fusion/plan/fusions.h"
 
 enum {
-    WEFT_BLOCK_THREADS = 1024,     /* maximum threads per block */
     WEFT_BLOCK_ITERATIONS = 64,    /* maximum iterations that a script may request */
     WEFT_REDUCTION_ITERATIONS = 8, /* of kernels with reductions: 1, 2, 4 or 8 */
     WEFT_BLOCK_SHAPES = 128        /* maximum shapes tried per choice of variants */
@@ -12,9 +11,10 @@ enum {
 
 /** May a thread block have this number of elements? A multiple of the warp size, or, if each has several
  *  threads, a power of two below it. */
-bool weft_block_elements_are_possible(int elements, bool several_threads);
-/** The most elements with this number of threads each, at most WEFT_BLOCK_THREADS, that a block may have. */
-int weft_block_elements_most(int threads);
+bool weft_block_elements_are_possible(const weft_target *target, int elements,
+                                      bool several_threads);
+/** The most elements with this number of threads each that a block may have. */
+int weft_block_elements_most(const weft_target *target, int threads);
 
 /** Threads per element (0: one, data in registers), elements per block, serial iterations, and the
  *  number of elements between those of a thread, which divides `elements`. */
@@ -27,8 +27,9 @@ typedef struct weft_block_shape {
 typedef struct weft_block_directive {
     int choices[FUSE_CHOICES];
     bool possible;
+    weft_target target; /* of the device */
 } weft_block_directive;
-weft_block_directive weft_block_directive_of(const weft_graph *graph,
+weft_block_directive weft_block_directive_of(const weft_graph *graph, const weft_limits *limits,
                                              const weft_compile_options *options,
                                              const weft_fusion *fusion);
 /** Does the shape satisfy the directive? */

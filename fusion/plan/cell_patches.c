@@ -11,7 +11,6 @@ enum {
     GEOMETRY = 6,       /* numbers that a body keeps besides what it loads and returns */
     REGISTERS_MOST = 255,
     PARTITIONS = 4,
-    WARPS_MOST = 64,
     BLOCKS_MOST = 24
 };
 
@@ -77,7 +76,9 @@ int weft_cell_patch_contributions(const weft_graph *graph, const weft_plan_kerne
     return components(graph, a) * (kernel->patch_cells * width + 1);
 }
 
-int weft_cell_patch_resident(const weft_graph *graph, const weft_plan_kernel *kernel, bool single) {
+int weft_cell_patch_resident(const weft_graph *graph, const weft_plan *plan,
+                             const weft_plan_kernel *kernel, bool single) {
+    const int warp = plan->target.warp_threads, warps_most = plan->target.resident_threads / warp;
     const weft_accumulation *a = &graph->accumulations[kernel->scatters[0]];
     const int width = graph->connectivities[a->connectivity].width;
     const int threads = weft_cell_patch_threads(kernel->patch_cells);
@@ -88,9 +89,9 @@ int weft_cell_patch_resident(const weft_graph *graph, const weft_plan_kernel *ke
     const int registers = (single ? 1 : 2) * numbers + REGISTERS_OWN;
     /* a warp's registers are in one of the partitions of a multiprocessor, in units of 8 a thread */
     const int each = (registers < REGISTERS_MOST ? registers : REGISTERS_MOST) + 7;
-    const int warps = REGISTERS / PARTITIONS / (each / 8 * 8 * WEFT_CUDA_LANES) * PARTITIONS;
-    const int most = warps < WARPS_MOST ? warps : WARPS_MOST;
-    int blocks = most * WEFT_CUDA_LANES / threads;
+    const int warps = REGISTERS / PARTITIONS / (each / 8 * 8 * warp) * PARTITIONS;
+    const int most = warps < warps_most ? warps : warps_most;
+    int blocks = most * warp / threads;
     blocks = blocks < BLOCKS_MOST ? blocks : BLOCKS_MOST;
     return blocks > 1 ? blocks : 1;
 }

@@ -43,4 +43,5 @@ int weft_cell_patch_staged(const weft_graph *graph, const weft_plan_kernel *kern
  *  cell, and a zero. */
 int weft_cell_patch_contributions(const weft_graph *graph, const weft_plan_kernel *kernel);
 /** Blocks of a multiprocessor for which registers are allotted. */
-int weft_cell_patch_resident(const weft_graph *graph, const weft_plan_kernel *kernel, bool single);
+int weft_cell_patch_resident(const weft_graph *graph, const weft_plan *plan,
+                             const weft_plan_kernel *kernel, bool single);

@@ -190,9 +190,9 @@ void weft_dense_stage(const weft_graph *graph, const weft_limits *limits, int re
                                                        : 0;
     }
     n += n % 2 == 0 && n > 0; /* the same component of several elements in different banks */
-    if (n == 0 ||
-        (size_t)n * (size_t)made->elements_per_block * (size_t)real_bytes + WEFT_CUDA_RESERVED >
-            limits->onchip_bytes / STAGED_BLOCKS)
+    if (n == 0 || (size_t)n * (size_t)made->elements_per_block * (size_t)real_bytes +
+                          (size_t)limits->target.reserved_bytes >
+                      limits->onchip_bytes / STAGED_BLOCKS)
         return;
     made->shared_components = n;
     for (int m = 0; m < made->n_onchip; ++m)

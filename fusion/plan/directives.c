@@ -40,7 +40,7 @@ static int most_threads(const weft_segment *c, int fuse) {
                 call->specialisation->threads[v] > most)
                 most = call->specialisation->threads[v];
     }
-    return most < WEFT_BLOCK_THREADS ? most : WEFT_BLOCK_THREADS;
+    return most < c->limits.target.block_threads_most ? most : c->limits.target.block_threads_most;
 }
 
 /* On the host a block is one vector: one element per lane, one iteration. */
@@ -63,15 +63,17 @@ static weft_status check_shape(const weft_segment *c, int number, weft_error *er
     const weft_fuse *fuse = &c->graph->fuses[number - 1];
     const int block = fuse->choices[FUSE_BLOCK], threads = fuse->choices[FUSE_THREADS];
     const int most = most_threads(c, number);
+    const weft_target *target = &c->limits.target;
+    const int warp = target->warp_threads, block_most = target->block_threads_most;
     if (!weft_target_is_simt(&c->limits))
         return check_host(c, fuse, error);
-    if (block > WEFT_BLOCK_THREADS ||
-        (block != 0 && !weft_block_elements_are_possible(block, most > 1 && threads != 1))) {
+    if (block > block_most || (block != 0 && !weft_block_elements_are_possible(
+                                                 target, block, most > 1 && threads != 1))) {
         refuse_block(fuse, FUSE_BLOCK, error);
         weft_error_hint(
             error,
-            "a block has 32, 64, 96, ... %d elements, or 1, 2, 4, 8, 16 with several threads each",
-            WEFT_BLOCK_THREADS);
+            "a block has %d, %d, %d, ... %d elements, or 1, 2, ... %d with several threads each",
+            warp, 2 * warp, 3 * warp, block_most, warp / 2);
         return WEFT_ERROR_TYPE;
     }
     if (threads < 0 || threads > most) {
@@ -86,17 +88,16 @@ static weft_status check_shape(const weft_segment *c, int number, weft_error *er
         return WEFT_ERROR_TYPE;
     }
     const int stride = fuse->choices[FUSE_STRIDE];
-    if (stride < 0 || stride > WEFT_BLOCK_THREADS || stride % WEFT_CUDA_LANES != 0 ||
+    if (stride < 0 || stride > block_most || stride % warp != 0 ||
         (stride > 0 && block % stride != 0)) {
         refuse_block(fuse, FUSE_STRIDE, error);
-        weft_error_hint(error, "the stride is a multiple of %d that divides the block",
-                        WEFT_CUDA_LANES);
+        weft_error_hint(error, "the stride is a multiple of %d that divides the block", warp);
         return WEFT_ERROR_TYPE;
     }
-    if (block * threads > WEFT_BLOCK_THREADS) {
+    if (block * threads > block_most) {
         refuse_block(fuse, FUSE_BLOCK, error);
         weft_error_hint(error, "with %d threads per element, a block has at most %d elements",
-                        threads, weft_block_elements_most(threads));
+                        threads, weft_block_elements_most(target, threads));
         return WEFT_ERROR_TYPE;
     }
     return WEFT_OK;
@@ -151,7 +152,7 @@ static weft_status possible_blocks(const weft_segment *c, int number,
         goto done;
     }
     memcpy(graph.fuses[number - 1].choices, choices, FUSE_CHOICES * sizeof *choices);
-    for (int block = 1; block <= WEFT_BLOCK_THREADS; block *= 2) {
+    for (int block = 1; block <= c->limits.target.block_threads_most; block *= 2) {
         weft_implementations *made = NULL;
         graph.fuses[number - 1].choices[FUSE_BLOCK] = block;
         TRY(weft_implementations_make(scratch, &graph, &fusions, &c->limits, &c->options, &made,

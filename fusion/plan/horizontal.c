@@ -144,7 +144,7 @@ static bool needs_blocks(const members *all) {
 }
 
 /* A tile of a reduction has the threads of one block: have other members too many? */
-static bool is_too_wide(const members *all) {
+static bool is_too_wide(const grouping *g, const members *all) {
     bool reduces = false;
     int most = 0;
     for (int i = 0; i < all->n && i < WEFT_GROUP_MEMBERS; ++i) {
@@ -152,7 +152,7 @@ static bool is_too_wide(const members *all) {
         reduces |= all->kernels[i]->kind == KERNEL_REDUCTION;
         most = threads > most ? threads : most;
     }
-    return reduces && most > WEFT_CUDA_THREADS;
+    return reduces && most > g->plan->target.block_threads;
 }
 
 /* Does a kernel share a launch without being asked to? Its work must be less than a launch. */
@@ -203,7 +203,7 @@ static bool joins(const grouping *g, int leader, int i) {
         best_combination(g, &all, &before);
     add_member(g, &all, i);
     before += own.seconds;
-    if (all.n > WEFT_GROUP_MEMBERS || all.n_arguments > ARGUMENTS_MOST || is_too_wide(&all) ||
+    if (all.n > WEFT_GROUP_MEMBERS || all.n_arguments > ARGUMENTS_MOST || is_too_wide(g, &all) ||
         (needs_blocks(&all) && combination_asked(g, all.together) > INTER_BLOCK))
         return false;
     best_combination(g, &all, &with);
@@ -282,12 +282,12 @@ static weft_status check_block(const grouping *g, int together, int leader, int 
         weft_error_hint(error, "write `together inter_block`, in which each block runs one kernel");
         return status;
     }
-    if (is_too_wide(&all)) {
+    if (is_too_wide(g, &all)) {
         status =
             refuse(g, together, error,
                    "'%s' and '%s' cannot share a launch: a reduction has blocks of %d threads, "
                    "and another kernel larger ones",
-                   result_of(g, leader), result_of(g, i), WEFT_CUDA_THREADS);
+                   result_of(g, leader), result_of(g, i), g->plan->target.block_threads);
         weft_error_hint(error,
                         "`fuse` gives a kernel a block: elements times threads are its threads");
         return status;
@@ -395,7 +395,7 @@ static weft_status add_group(const grouping *g, weft_plan *made, const members *
         member->is_member = true;
         member->threads = all->list[0]
                               ? weft_group_threads(all->list, all->n, group->combination, m)
-                              : WEFT_CUDA_REDUCTION_TILE;
+                              : made->target.reduction_tile;
         group->threads = group->combination == INNER_BLOCK  ? group->threads + member->threads
                          : member->threads > group->threads ? member->threads
                                                             : group->threads;

@@ -17,7 +17,7 @@ enum { TRIALS_MOST = 12000, LEAST = 4 };
 static weft_status check_forced(const variant_search *p, const weft_call *call, int variant,
                                 weft_error *error) {
     const weft_language language = weft_specialisation_language(call->specialisation, variant),
-                        target = weft_language_of(p->is_gpu);
+                        target = weft_language_of(p->limits);
     const bool joint = language == target && p->fixed && p->candidate.fusion->n_calls == 1 &&
                        weft_specialisation_is_joint(call->specialisation, variant);
     if (language == LANGUAGE_PLAIN ||
@@ -43,7 +43,7 @@ static weft_status choose_variants(variant_search *p, weft_implementation *made,
         made->variants[i] =
             p->forced[i] ? call->variant
             : call->specialisation
-                ? weft_specialisation_default(call->specialisation, weft_language_of(p->is_gpu))
+                ? weft_specialisation_default(call->specialisation, weft_language_of(p->limits))
                 : 0;
         for (int k = 0; k < options->n_variants && call->specialisation; ++k) {
             if (strcmp(options->variants[k].function, call->label) != 0)
@@ -172,7 +172,7 @@ static weft_status check_fits(const variant_search *p, weft_error *error) {
         error,
         "blocks have up to %d threads, and this device %zu bytes; block shapes that the "
         "script asks for have whole warps, and the threads of the body",
-        WEFT_BLOCK_THREADS, p->limits->onchip_bytes);
+        p->limits->target.block_threads_most, p->limits->onchip_bytes);
     return WEFT_ERROR_USAGE;
 }
 
@@ -180,7 +180,7 @@ static weft_status implement(variant_search *p, const weft_fusion *fusion, weft_
     weft_status status = WEFT_OK;
     p->fixed = !p->is_gpu || has_fixed_shape(p, fusion);
     p->n_beam = 0;
-    p->directive = weft_block_directive_of(p->graph, p->options, fusion);
+    p->directive = weft_block_directive_of(p->graph, p->limits, p->options, fusion);
     if (!p->directive.possible) {
         ++p->made->considered;
         ++p->made->not_as_directed;
@@ -188,9 +188,7 @@ static weft_status implement(variant_search *p, const weft_fusion *fusion, weft_
     }
     TRY(trial_make(p, fusion, error));
     if (p->fixed) {
-        TRY(try_fixed(
-            p, p->is_gpu ? WEFT_CUDA_THREADS : weft_target_lanes(p->limits, p->options->single),
-            error));
+        TRY(try_fixed(p, weft_target_block(p->limits, p->options->single), error));
     } else {
         TRY(weft_variants_try_all(p, error));
         TRY(choose_variants(p, &p->candidate, error));

@@ -151,6 +151,7 @@ bool weft_start_limits(const weft_predictor *predictor, const weft_implementatio
 typedef struct weft_least_cost {
     double n;      /* elements */
     double launch; /* seconds */
+    double warp;   /* threads */
     double transfer, compute,
         issue; /* seconds per element; issue: of several threads per element */
 } weft_least_cost;

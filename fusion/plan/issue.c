@@ -20,9 +20,8 @@ enum {
     OF_STORE = 8,
     OF_COPY = 3,  /* of a component to or from shared memory */
     OF_INDEX = 4, /* of a component through a connectivity */
-    WARP = WEFT_BODY_WARP,
-    BLOCKS = 6, /* of 1, 2, 4, 8, 16, 32 and more elements */
-    LINE = 128  /* bytes that shared memory serves at once: one number of each bank */
+    BLOCKS = 7,   /* of 1, 2, 4, ... 64 and more elements, at most those of a warp */
+    LINE = 128    /* bytes that shared memory serves at once: one number of each bank */
 };
 
 /* The work of a body: operations of a thread, its accesses to each operand with the number of their places in the text,
@@ -47,7 +46,7 @@ typedef struct issue {
  * different places in one bank. Lane l has element l % elements and thread l / elements; a component of an element
  * is at component * elements + element. */
 static int accesses_of_lanes(const weft_body_access *access, int elements, int first, int n) {
-    int places[WARP], most = 1;
+    int places[WEFT_BODY_WARP], most = 1;
     for (int l = 0; l < n; ++l) {
         const int lane = first + l, thread = lane / elements;
         const int component = access->components[thread];
@@ -67,10 +66,10 @@ static int accesses_of_lanes(const weft_body_access *access, int elements, int f
     return most;
 }
 
-static int accesses_of_warp(const weft_body_access *access, int elements, double real_bytes) {
-    const int at_once = (int)(LINE / real_bytes);
+static int accesses_of_warp(const weft_predictor *p, const weft_body_access *access, int elements) {
+    const int at_once = (int)(LINE / p->real_bytes), warp = p->limits->target.warp_threads;
     int sum = 0;
-    for (int first = 0; first < WARP; first += at_once)
+    for (int first = 0; first < warp; first += at_once)
         sum += accesses_of_lanes(access, elements, first, at_once);
     return sum;
 }
@@ -85,7 +84,8 @@ static int warps_of(const issue *s, int threads) {
     if (s->made->joint_threads > 0) /* those of an element are neighbours */
         threads = s->threads;
     const int lanes = (threads < s->threads ? threads : s->threads) * s->elements;
-    return (lanes + WARP - 1) / WARP;
+    const int warp = s->p->limits->target.warp_threads;
+    return (lanes + warp - 1) / warp;
 }
 
 static bool is_shared(const issue *s, int slot) {
@@ -149,7 +149,8 @@ weft_warp_work weft_issue_work(const weft_predictor *p, const weft_implementatio
                .threads = made->threads_per_element,
                .elements = made->elements_per_block};
     int loads = 0;
-    while (s.block + 1 < BLOCKS && 2 << s.block <= s.elements)
+    const int warp = p->limits->target.warp_threads;
+    while (2 << s.block <= warp && 2 << s.block <= s.elements)
         ++s.block;
     for (int slot = 0; slot < made->n_onchip; ++slot)
         add_moves(&s, slot, &loads);
@@ -176,7 +177,7 @@ double weft_issue_least(const weft_predictor *p, const weft_implementation *made
             lanes += call->specialisation->threads[variant] *
                      (OF_ITERATION + p->work[p->first_work[call->id] + variant].operations);
     }
-    return lanes / WARP;
+    return lanes / p->limits->target.warp_threads;
 }
 
 double weft_issue_barriers(const weft_predictor *p, const weft_implementation *made) {
@@ -215,11 +216,12 @@ static weft_status count_work(weft_arena *arena, const weft_predictor *p, const 
                               int variant, weft_call_work *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_body_work body = {0};
+    const int warp = p->limits->target.warp_threads;
     if (weft_specialisation_language(call->specialisation, variant) != LANGUAGE_PLAIN) {
         native_work(call, variant, out);
         goto done;
     }
-    TRY(weft_body_work_count(arena, call->specialisation, variant, &body, error));
+    TRY(weft_body_work_count(arena, call->specialisation, variant, warp, &body, error));
     out->operations = body.operations;
     out->barriers = body.barriers;
     out->array_components = body.array_components;
@@ -228,9 +230,8 @@ static weft_status count_work(weft_arena *arena, const weft_predictor *p, const 
         const int operand = one->operand < 0 ? call->n_operands : one->operand;
         out->accesses[operand] += one->count;
         ++out->n_accesses[operand];
-        for (int block = 0; block < BLOCKS; ++block)
-            out->wavefronts[operand][block] +=
-                one->count * accesses_of_warp(one, 1 << block, p->real_bytes);
+        for (int block = 0; 1 << block <= warp; ++block)
+            out->wavefronts[operand][block] += one->count * accesses_of_warp(p, one, 1 << block);
     }
 done:
     return status;

@@ -157,7 +157,7 @@ weft_not_fused_reason weft_fusion_misfit(const weft_graph *graph, const uint64_t
     if (rows < 0)
         return FUSIBLE;
     const int prologue = graph->values[graph->calls[rows].operands[0].value].producer;
-    const bool is_tile = graph->calls[rows].product_kernel->rows % WEFT_CUDA_REDUCTION_TILE == 0;
+    const bool is_tile = graph->calls[rows].product_kernel->rows % WEFT_PRODUCT_TILE == 0;
     const bool fits =
         n_rows == 1 && !has_others && (is_tile || !reduces) &&
         (prologue < 0 || !weft_set_has(set, prologue) || !folds_unfinished(graph, set, prologue));

@@ -417,11 +417,12 @@ static bool loads_at(const weft_implementation *made, int position) {
 /* Do all threads of the call at this position, and of the loads before it, belong to one warp? Those of an element
  * are neighbours, and share nothing with others, where native bodies need them at once. */
 static bool is_in_one_warp(const weft_placer *p, const weft_implementation *made, int position) {
+    const int warp = p->limits->target.warp_threads;
     if (made->joint_threads > 0)
-        return made->joint_threads <= WEFT_CUDA_LANES;
+        return made->joint_threads <= warp;
     const int threads = threads_at(p->graph, made, position);
     const int most = threads < made->threads_per_element ? threads : made->threads_per_element;
-    return !loads_at(made, position) && most * made->elements_per_block <= WEFT_CUDA_LANES;
+    return !loads_at(made, position) && most * made->elements_per_block <= warp;
 }
 
 /* A barrier orders what is before it up to the last barrier of the block with what is after it up

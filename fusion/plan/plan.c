@@ -162,7 +162,7 @@ static weft_status kernel_kind(planner *p, weft_plan_kernel *kernel, weft_error 
     weft_kernel_kind apart = KERNEL_MAP;
     const bool is_nested = weft_fusion_is_nested(p->graph, kernel->implementation->fusion);
     if (!is_nested && p->plan->is_simt)
-        TRY(weft_scatter_kind(p->arena, p->graph, p->options, kernel, &apart, error));
+        TRY(weft_scatter_kind(p->arena, p->graph, p->plan, p->options, kernel, &apart, error));
     kernel->kind = is_nested                                         ? KERNEL_NESTED
                    : apart != KERNEL_MAP                             ? apart
                    : kernel->product >= 0                            ? KERNEL_PRODUCT
@@ -170,6 +170,11 @@ static weft_status kernel_kind(planner *p, weft_plan_kernel *kernel, weft_error 
                    : kernel->implementation->threads_per_element > 0 ? KERNEL_MULTI_THREAD
                    : kernel->n_reductions > 0                        ? KERNEL_REDUCTION
                                                                      : KERNEL_MAP;
+    if (kernel->kind == KERNEL_PRODUCT && (p->plan->target.warp_threads != WEFT_NATIVE_WARP ||
+                                           p->plan->target.reduction_tile != WEFT_PRODUCT_TILE))
+        TRY(weft_error_refuse(
+            error, WEFT_ERROR_UNSUPPORTED, "this device does not run the products of operators",
+            "product kernels are written for warps of 32 threads and tiles of 512 rows"));
     if (kernel->kind == KERNEL_REDUCTION && p->plan->is_simt)
         kernel->coarsening = kernel->implementation->serial_iterations;
 done:
@@ -603,10 +608,12 @@ weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const wef
     TRY(WEFT_ALLOC(arena, p.started, (size_t)graph->n_values + 1, error));
     p.plan->lanes = weft_target_lanes(limits, options->single);
     p.plan->is_simt = weft_target_is_simt(limits);
+    p.plan->target = limits->target;
     p.plan->scatter = options->scatter;
     p.plan->predicated = options->predicated && p.plan->is_simt;
-    p.plan->reduction_blocks =
-        p.plan->is_simt ? WEFT_CUDA_REDUCTION_TILE / WEFT_CUDA_LANES : WEFT_REDUCTION_BLOCKS;
+    p.plan->reduction_blocks = p.plan->is_simt
+                                   ? limits->target.reduction_tile / limits->target.warp_threads
+                                   : WEFT_REDUCTION_BLOCKS;
     TRY(WEFT_ALLOC(arena, p.plan->kernels,
                    (size_t)(2 * cover->n + graph->n_accumulations + graph->n_calls), error));
     TRY(plan_kernels(&p, cover, error));

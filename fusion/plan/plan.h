@@ -120,9 +120,10 @@ typedef struct weft_plan {
     int n_buffers;
     int lanes;
     bool is_simt;         /* weft_limits.execution */
+    weft_target target;   /* weft_limits.target */
     weft_scatter scatter; /* the way that additions were to be kept apart */
-    weft_scatter
-        retreat; /* that of the second plan, for meshes that patches do not fit; AUTO: there is none */
+    /* that of the second plan, for meshes that patches do not fit; AUTO: there is none */
+    weft_scatter retreat;
     int reduction_blocks;
     bool predicated; /* SIMT devices: kernels and their zeroing have no effect while *active is 0 */
 } weft_plan;

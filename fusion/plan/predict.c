@@ -25,6 +25,7 @@
 #define BLOCK_SECONDS 4.3e-8
 #define BLOCK_SHARED_SECONDS 9e-8
 #define THREAD_OF_SEVERAL_SECONDS 2.6e-10
+#define STEP_CLOCKS 1.25     /* of a tree in a warp, per word */
 #define BARRIER_SECONDS 2e-8 /* wait of a block at a barrier, while others run */
 #define SERIAL_SECONDS                                                                             \
     5e-9 /* of an operation that depends on the one before it, on data in shared memory */
@@ -41,8 +42,7 @@ enum {
     REGISTERS_MOST = 255,
     REGISTERS_OWN = 24,
     UNROLLED_FLOPS = 2000, /* of a product whose loops are unrolled, at most */
-    RING_IN_FLIGHT = 16,   /* elements on the way in a ring, per thread that could be resident */
-    THREADS_AT_ONCE = 2048 /* per multiprocessor */
+    RING_IN_FLIGHT = 16    /* elements on the way in a ring, per thread that could be resident */
 };
 
 static double cost(const weft_predictor *p, int number, const weft_operating_point *point,
@@ -267,7 +267,8 @@ static double most_blocks(const weft_predictor *p, const weft_operating_point *p
     const double each = (double)point->elements * point->iterations,
                  all = weft_cost_multiprocessors(p->limits);
     const double most = ceil(ceil(n / each) / all);
-    *uneven = most * point->threads <= THREADS_AT_ONCE ? all * most * each / n : 1;
+    *uneven =
+        most * point->threads <= p->limits->target.resident_threads ? all * most * each / n : 1;
     return most;
 }
 
@@ -289,7 +290,7 @@ int weft_coarsening_factor(const weft_predictor *p, const weft_implementation *m
         const double words = REGISTERS_OWN + (made->onchip_peak + prefetched) * p->real_bytes / 4;
         /* half of the threads, with as much in flight; 16 bytes per list were fastest on an H200 */
         if (prefetched > 0 && twice * p->real_bytes <= 16 &&
-            words * 4 * THREADS_AT_ONCE / 2 <= (double)p->limits->register_bytes)
+            words * 4 * p->limits->target.resident_threads / 2 <= (double)p->limits->register_bytes)
             factor = twice;
     }
     return factor;
@@ -312,11 +313,12 @@ static weft_operating_point point_of(const weft_predictor *p, const weft_impleme
                               (made->is_dense ? 2 : 1) * REGISTERS_OWN +
                                   fmax(components_of_thread(p, made), components_moved(p, made)) *
                                       p->real_bytes / 4);
+    const weft_target *target = &p->limits->target;
     weft_operating_point point = {
         .elements = made->elements_per_block,
         /* a thread of a reduction processes its elements of a reduction tile, loads first */
         .iterations =
-            (p->is_gpu && has_reduction(p, made) ? WEFT_CUDA_REDUCTION_TILE / WEFT_CUDA_THREADS
+            (p->is_gpu && has_reduction(p, made) ? target->reduction_tile / target->block_threads
                                                  : 1) *
             made->serial_iterations,
         .threads = made->elements_per_block *
@@ -404,8 +406,7 @@ static double gather_seconds(const weft_predictor *p, weft_implementation *made,
         const int number = p->accumulates[i * PLACES + PLACE_REGISTER];
         const double n = weft_elements_assumed(p->graph, p->options,
                                                p->graph->connectivities[a->connectivity].to);
-        const int threads =
-            p->is_gpu ? WEFT_CUDA_THREADS : weft_target_lanes(p->limits, p->options->single);
+        const int threads = weft_target_block(p->limits, p->options->single);
         const weft_operating_point point = {
             .elements = threads, .iterations = 1, .threads = threads, .load_bytes = loaded};
         sum += launch + n * (cost(p, number, &point, &made->measured) +
@@ -496,17 +497,18 @@ bool weft_coarsens_reductions(const weft_predictor *p, const weft_fusion *fusion
            weft_fusion_product(p->graph, fusion) < 0;
 }
 
-/* Seconds per element that the trees of a kernel's reductions take: a warp joins 32 numbers in five steps, each a shuffle
+/* Seconds per element that the trees of a kernel's reductions take: a warp of 32 joins its numbers in five steps, each a shuffle
  * of every word, one per clock, and an addition. A thread adds to its number first, where it has several tiles. */
 static double tree_seconds(const weft_predictor *p, const weft_implementation *made) {
-    static const double JOIN = 6.25 / WEFT_CUDA_LANES / 1.7e9;
+    const double warp = p->limits->target.warp_threads;
+    const double join = STEP_CLOCKS * log2(warp) / warp / 1.7e9;
     double words = 0;
     for (int i = 0; i < made->fusion->n_calls; ++i) {
         const weft_call *call = &p->graph->calls[made->fusion->calls[i]];
         if (call->reduction)
             words += weft_shape_count(&p->graph->values[call->result].shape) * p->real_bytes / 4;
     }
-    return JOIN * words / weft_cost_multiprocessors(p->limits) / made->serial_iterations;
+    return join * words / weft_cost_multiprocessors(p->limits) / made->serial_iterations;
 }
 
 /* Seconds per element that a GPU takes to start the threads of a map, at least. Of one thread per element more iterations
@@ -533,8 +535,8 @@ bool weft_start_limits(const weft_predictor *p, const weft_implementation *made)
 
 /* Seconds per element that the calls take at full occupancy: at least. */
 static double least_compute(const weft_predictor *p, const weft_implementation *made) {
-    const weft_operating_point full = {
-        .elements = WEFT_CUDA_THREADS, .iterations = 1, .threads = WEFT_CUDA_THREADS};
+    const int block = p->limits->target.block_threads;
+    const weft_operating_point full = {.elements = block, .iterations = 1, .threads = block};
     double seconds = 0;
     bool measured = false;
     for (int i = 0; i < made->fusion->n_calls; ++i) {
@@ -554,6 +556,7 @@ weft_least_cost weft_predict_least(const weft_predictor *p, const weft_implement
     return (weft_least_cost){
         .n = weft_elements_assumed(p->graph, p->options, made->fusion->index_set),
         .launch = weft_predict_launch(p),
+        .warp = p->limits->target.warp_threads,
         .transfer = (made->bytes_loaded + made->bytes_stored) / bandwidth,
         .compute = least_compute(p, made),
         .issue = weft_cost_issue_least(p->limits, weft_issue_least(p, made))};
@@ -564,7 +567,7 @@ double weft_least_of_shape(const weft_least_cost *least, int threads, int elemen
     if (threads == 0)
         return least->n * fmax(least->transfer, least->compute) + least->launch;
     /* lanes of a warp that have no element take as long as the others */
-    const double idle = lanes < WEFT_CUDA_LANES ? WEFT_CUDA_LANES / lanes : 1;
+    const double idle = lanes < least->warp ? least->warp / lanes : 1;
     const double compute = fmax(least->compute, idle * least->issue);
     return least->n *
                (fmax(least->transfer, compute) + ISSUE_SHARE * fmin(least->transfer, compute)) +
@@ -600,15 +603,17 @@ void weft_predict(const weft_predictor *p, weft_implementation *made) {
 int weft_group_threads(const weft_implementation *const *members, int n, weft_combination how,
                        int i) {
     const weft_implementation *one = members[i];
-    int most = how == INNER_BLOCK ? WEFT_BLOCK_THREADS / n / WEFT_CUDA_LANES * WEFT_CUDA_LANES
-                                  : WEFT_BLOCK_THREADS;
+    const weft_target *target = &one->predictor->limits->target;
+    int most = target->block_threads_most;
+    if (how == INNER_BLOCK)
+        most = most / n / target->warp_threads * target->warp_threads;
     for (int k = 0; k < n; ++k)
         if (has_reduction(members[k]->predictor, members[k]))
-            most = WEFT_CUDA_THREADS;
+            most = target->block_threads;
     if (one->threads_per_element > 0)
         return one->threads_per_element * one->elements_per_block;
     if (has_reduction(one->predictor, one))
-        return WEFT_CUDA_THREADS;
+        return target->block_threads;
     return one->elements_per_block < most ? one->elements_per_block : most;
 }
 
@@ -640,7 +645,7 @@ static weft_operating_point group_point(const weft_implementation *const *member
     }
     common.load_bytes /= how == INNER_THREAD ? 1 : all;
     const double most = ceil(blocks / weft_cost_multiprocessors(p->limits));
-    *uneven = most * common.threads <= THREADS_AT_ONCE
+    *uneven = most * common.threads <= p->limits->target.resident_threads
                   ? weft_cost_multiprocessors(p->limits) * most / blocks
                   : 1;
     common.available = most * common.threads < 1e6 ? (int)most * common.threads : 0;

@@ -215,8 +215,7 @@ done:
  * slow or fast beside the others: analytic times are scaled by the geometric mean of measured over
  * analytic times, at one operating point, of the primitives in registers that are known. */
 static void find_scales(weft_predictor *p) {
-    const int threads =
-        p->is_gpu ? WEFT_CUDA_THREADS : weft_target_lanes(p->limits, p->options->single);
+    const int threads = weft_target_block(p->limits, p->options->single);
     double logs[2] = {0, 0};
     int n[2] = {0, 0};
     for (int i = 0; i < p->n && p->source; ++i) {

@@ -120,8 +120,10 @@ static weft_status read_call(forcing *f, const json_t *one) {
 /* Read the block shape of kernel n_kernels. */
 static weft_status read_block(forcing *f, const json_t *kernel) {
     static const char *const keys[FUSE_CHOICES] = {"elements", "threads", "iterations", "stride"};
-    static const int most[FUSE_CHOICES] = {WEFT_BLOCK_THREADS, WEFT_BLOCK_THREADS,
-                                           WEFT_BLOCK_ITERATIONS, WEFT_BLOCK_THREADS};
+    const weft_target *target = &f->c->limits.target;
+    const int most_threads = target->block_threads_most;
+    const int most[FUSE_CHOICES] = {most_threads, most_threads, WEFT_BLOCK_ITERATIONS,
+                                    most_threads};
     static const char hint[] = "leave \"block\" out, and the planner chooses";
     const json_t *block = json_object_get(kernel, "block");
     if (!f->has_blocks || !block || json_is_null(block))
@@ -134,10 +136,11 @@ static weft_status read_block(forcing *f, const json_t *kernel) {
         if (!choice)
             continue;
         if (!json_is_integer(choice) || number < 1 || number > most[k] ||
-            (k == FUSE_BLOCK && !weft_block_elements_are_possible((int)number, true)))
-            return refuse(f, hint, "the %s of kernel %d's block are a number from %d to %d%s",
-                          keys[k], f->n_kernels, 1, most[k],
-                          k == FUSE_BLOCK ? ", a power of two or a multiple of 32" : "");
+            (k == FUSE_BLOCK && !weft_block_elements_are_possible(target, (int)number, true)))
+            return refuse(f, hint, "the %s of kernel %d's block are a number from 1 to %d%s",
+                          keys[k], f->n_kernels, most[k],
+                          k == FUSE_BLOCK ? ", a power of two or a multiple of a warp's threads"
+                                          : "");
         f->blocks[f->n_kernels].choices[k] = (int)number;
     }
     return WEFT_OK;

@@ -79,10 +79,10 @@ done:
 }
 
 static bool is_cell_patch(const weft_graph *graph, const weft_compile_options *options,
-                          const weft_plan_kernel *kernel) {
+                          bool is_native, const weft_plan_kernel *kernel) {
     return weft_cell_patch_fits(graph, kernel) &&
            (options->scatter == WEFT_SCATTER_CELL_PATCHES ||
-            (wants_owners(options) && weft_cell_patch_pays(graph, kernel)));
+            (is_native && wants_owners(options) && weft_cell_patch_pays(graph, kernel)));
 }
 
 /* A kernel launched per cell colour: all its accumulations use one connectivity. */
@@ -99,12 +99,15 @@ static bool is_by_colours(const weft_graph *graph, const weft_compile_options *o
     return true;
 }
 
-weft_status weft_scatter_kind(weft_arena *arena, const weft_graph *graph,
+weft_status weft_scatter_kind(weft_arena *arena, const weft_graph *graph, const weft_plan *plan,
                               const weft_compile_options *options, weft_plan_kernel *kernel,
                               weft_kernel_kind *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(owners_kind(arena, graph, options, kernel, out, error));
-    if (*out == KERNEL_MAP && is_cell_patch(graph, options, kernel))
+    const bool is_native = plan->target.warp_threads == WEFT_NATIVE_WARP;
+    *out = KERNEL_MAP;
+    if (is_native) /* patches of nodes are written for such warps */
+        TRY(owners_kind(arena, graph, options, kernel, out, error));
+    if (*out == KERNEL_MAP && is_cell_patch(graph, options, is_native, kernel))
         *out = KERNEL_CELL_PATCH;
     if (*out == KERNEL_MAP && is_by_colours(graph, options, kernel))
         *out = KERNEL_CELL_COLOURS;

@@ -20,7 +20,7 @@ bool weft_scatter_gathers(const weft_compile_options *options, const weft_accumu
 /** The kind of a kernel that accumulates, over one index set: KERNEL_MAP where the way that is asked for is not possible, and
  *  additions are in place; kernel->not_permuted then says why owners may not compute it, or is NULL.
  *  Errors  WEFT_ERROR_MEMORY */
-weft_status weft_scatter_kind(weft_arena *arena, const weft_graph *graph,
+weft_status weft_scatter_kind(weft_arena *arena, const weft_graph *graph, const weft_plan *plan,
                               const weft_compile_options *options, weft_plan_kernel *kernel,
                               weft_kernel_kind *out, weft_error *error);
 

@@ -92,13 +92,14 @@ static bool try_shape(variant_search *p, const weft_block_shape *shape) {
         ++p->made->not_as_directed;
         return false;
     }
-    if (p->is_gpu &&
-        !weft_block_elements_are_possible(shape->elements, shape->threads_per_element > 0)) {
+    if (p->is_gpu && !weft_block_elements_are_possible(&p->limits->target, shape->elements,
+                                                       shape->threads_per_element > 0)) {
         ++p->made->not_as_directed;
         return false;
     }
-    if ((shape->threads_per_element > 0 ? shape->threads_per_element : 1) * shape->elements >
-        WEFT_BLOCK_THREADS) {
+    if (p->is_gpu &&
+        (shape->threads_per_element > 0 ? shape->threads_per_element : 1) * shape->elements >
+            p->limits->target.block_threads_most) {
         ++p->made->too_many_threads;
         return false;
     }
@@ -219,7 +220,7 @@ static weft_status try_joint(variant_search *p, int threads, weft_error *error) 
     directive.choices[FUSE_THREADS] = threads;
     const int n = weft_blocks_of_several(&directive, threads, threads, shapes);
     for (int i = 0; i < n; ++i)
-        if (threads * shapes[i].elements % WEFT_CUDA_LANES == 0)
+        if (threads * shapes[i].elements % p->limits->target.warp_threads == 0)
             shapes[kept++] = shapes[i];
     if (kept == 0) {
         ++p->made->considered;
@@ -233,7 +234,7 @@ static bool is_offered(const variant_search *p) {
     for (int i = 0; i < p->candidate.fusion->n_calls; ++i) {
         const weft_specialisation *one = p->graph->calls[p->candidate.order[i]].specialisation;
         if (one && !p->forced[i] &&
-            !weft_specialisation_offers(one, p->candidate.variants[i], LANGUAGE_CUDA))
+            !weft_specialisation_offers(one, p->candidate.variants[i], weft_language_of(p->limits)))
             return false;
     }
     return true;
@@ -266,9 +267,10 @@ weft_status weft_variants_try_dense(variant_search *p, weft_error *error) {
             goto done;
         one->variants[i] = 0;
     }
-    if (!weft_dense_find(p->graph, one->order, n, &dense))
+    if (p->limits->target.warp_threads != WEFT_NATIVE_WARP ||
+        !weft_dense_find(p->graph, one->order, n, &dense))
         goto done;
-    const int threads = WEFT_CUDA_LANES * dense.warps, elements = WEFT_DENSE_THREADS / threads;
+    const int threads = WEFT_NATIVE_WARP * dense.warps, elements = WEFT_DENSE_THREADS / threads;
     const weft_block_shape shape = {threads, elements, 1, elements};
     ++p->made->considered;
     if (!weft_block_meets_directive(&p->directive, &shape)) {
@@ -312,7 +314,7 @@ static int offered_at(const variant_search *p, int position, int k) {
     const weft_specialisation *one = p->graph->calls[p->candidate.order[position]].specialisation;
     int last = 0;
     for (int v = 0; one && v < one->n_variants && k >= 0; ++v)
-        if (weft_specialisation_offers(one, v, LANGUAGE_CUDA)) {
+        if (weft_specialisation_offers(one, v, weft_language_of(p->limits))) {
             last = v;
             --k;
         }

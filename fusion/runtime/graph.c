@@ -111,13 +111,14 @@ static int add_names(const weft_program *p, const weft_control_step *step) {
 }
 
 static weft_status launch(weft_program *p, const char *kernel, int n_arguments, weft_error *error) {
+    const int warp = p->compilation->limits.target.warp_threads;
     const weft_launch one = {.module = p->module,
                              .kernel = kernel,
                              .arguments = p->arguments,
                              .n_arguments = n_arguments,
                              .n_elements = 1,
-                             .lanes = WEFT_CUDA_LANES,
-                             .block_threads = WEFT_CUDA_LANES};
+                             .lanes = warp,
+                             .block_threads = warp};
     return weft_device_launch(p->device, &one, error);
 }
 

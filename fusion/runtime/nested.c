@@ -167,13 +167,13 @@ weft_status weft_program_nested_grid(const weft_program_segment *p, const weft_p
                                      weft_launch *launch, weft_error *error) {
     const weft_nested_launch *own = &p->nested[number_of(p, kernel)];
     const parts all = parts_of(p, kernel);
+    const int warp = p->segment->plan->target.warp_threads;
     (void)error;
     launch->n_elements = all.n_slices;
     launch->lanes = 1;
     if (own->module) {
         launch->module = own->module;
-        launch->block_threads =
-            own->shape.threads + (kernel->slice == SLICE_ROWS ? WEFT_CUDA_LANES : 0);
+        launch->block_threads = own->shape.threads + (kernel->slice == SLICE_ROWS ? warp : 0);
         launch->shared_bytes = own->shape.shared_bytes;
         launch->cluster_blocks = own->shape.cluster;
         launch->n_blocks = all.n_parts * own->shape.cluster;
@@ -189,12 +189,13 @@ weft_status weft_program_nested_final_grid(const weft_program_segment *p,
                                            weft_error *error) {
     const weft_graph *graph = p->segment->graph;
     const weft_value *result = &graph->values[graph->calls[kernel->reductions[0]].result];
+    const int warp = p->segment->plan->target.warp_threads;
     (void)error;
     launch->n_elements *= weft_shape_count(&result->shape);
     if (p->segment->plan->is_simt) {
         launch->waits = !p->segment->plan->predicated;
         launch->block_threads = WEFT_NESTED_THREADS;
-        launch->n_blocks = (launch->n_elements + WEFT_CUDA_LANES - 1) / WEFT_CUDA_LANES;
+        launch->n_blocks = (launch->n_elements + warp - 1) / warp;
     }
     return WEFT_OK;
 }

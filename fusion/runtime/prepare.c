@@ -248,7 +248,9 @@ static weft_status prepare_reductions(weft_program_segment *p, int number, weft_
     const weft_plan_kernel *kernel = &p->segment->plan->kernels[number];
     const size_t real_bytes = p->segment->options.single ? sizeof(float) : sizeof(double);
     const size_t n_chunks = (size_t)weft_program_reduction_tiles(p, kernel->index_set);
-    const size_t n_parts = n_chunks + n_chunks / WEFT_CUDA_JOINED + 2; /* launch_finish */
+    const weft_plan *plan = p->segment->plan;
+    const size_t n_joined = plan->is_simt ? n_chunks / (size_t)plan->target.joined_before : 0;
+    const size_t n_parts = n_chunks + n_joined + 2; /* launch_finish */
     if (p->segment->options.distributed && !p->shares[kernel->index_set])
         TRY(weft_error_set(error, WEFT_ERROR_USAGE,
                            "what ranks own of index set '%s' is not known, over which '%s' runs",

@@ -171,7 +171,7 @@ static weft_status map_grid(const weft_program_segment *p, const weft_plan_kerne
                             weft_launch *launch, weft_error *error) {
     const weft_implementation *one = kernel->implementation;
     (void)error;
-    if (p->segment->plan->is_simt && weft_source_block_threads(kernel) > 0)
+    if (p->segment->plan->is_simt && weft_source_block_threads(p->segment->plan, kernel) > 0)
         set_blocks(launch, one->elements_per_block,
                    (int64_t)one->elements_per_block * one->serial_iterations);
     return WEFT_OK;
@@ -183,12 +183,14 @@ static weft_status gather_grid(const weft_program_segment *p, const weft_plan_ke
     const weft_graph_connectivity *map =
         &graph->connectivities[graph->accumulations[kernel->gather].connectivity];
     (void)error;
+    const weft_target *target = &p->segment->plan->target;
     if (!weft_source_shares_targets(graph, p->segment->plan->is_simt, kernel))
         return WEFT_OK;
     const int64_t contributions = p->sizes[map->from] * map->width;
-    set_blocks(launch, WEFT_CUDA_THREADS,
-               WEFT_CUDA_THREADS / weft_source_gather_threads(contributions, launch->n_elements,
-                                                              p->segment->options.distributed));
+    set_blocks(launch, target->block_threads,
+               target->block_threads / weft_source_gather_threads(target, contributions,
+                                                                  launch->n_elements,
+                                                                  p->segment->options.distributed));
     return WEFT_OK;
 }
 
@@ -197,7 +199,7 @@ static weft_status reduction_grid(const weft_program_segment *p, const weft_plan
     const int tiles = kernel->coarsening > 1 ? kernel->coarsening : 1;
     (void)error;
     if (p->segment->plan->is_simt)
-        set_blocks(launch, 0, (int64_t)WEFT_CUDA_REDUCTION_TILE * tiles);
+        set_blocks(launch, 0, (int64_t)p->segment->plan->target.reduction_tile * tiles);
     return WEFT_OK;
 }
 
@@ -222,9 +224,9 @@ static weft_status finish_grid(const weft_program_segment *p, const weft_plan_ke
     launch->lanes = (int)launch->n_elements;
     if (p->segment->plan->is_simt) { /* without elements the kernel stores the neutral element */
         launch->n_elements = p->sizes[kernel->index_set];
-        launch->lanes = WEFT_CUDA_LANES;
+        launch->lanes = p->segment->plan->target.warp_threads;
         launch->n_blocks = 1;
-        launch->block_threads = WEFT_CUDA_REDUCTION_TILE;
+        launch->block_threads = p->segment->plan->target.reduction_tile;
         launch->waits = !p->segment->plan->predicated;
     }
     return WEFT_OK;
@@ -241,10 +243,12 @@ static weft_status launch_once(weft_program_segment *p, const weft_plan_kernel *
 int64_t weft_program_join_blocks(const weft_program_segment *p, const weft_plan_kernel *kernel) {
     const int tiles = kernel->coarsening > 1 ? kernel->coarsening : 1;
     const int64_t n = (weft_program_reduction_tiles(p, kernel->index_set) + tiles - 1) / tiles;
-    const int64_t direct =
-        p->segment->options.distributed ? WEFT_CUDA_DIRECT_EXACT : WEFT_CUDA_DIRECT;
-    return p->segment->plan->is_simt && n > direct ? (n + WEFT_CUDA_JOINED - 1) / WEFT_CUDA_JOINED
-                                                   : 0;
+    const weft_target *target = &p->segment->plan->target;
+    const int direct =
+        p->segment->options.distributed ? target->joined_exact : target->joined_direct;
+    return p->segment->plan->is_simt && n > direct
+               ? (n + target->joined_before - 1) / target->joined_before
+               : 0;
 }
 
 /* Numbers of a reduction's result. */

@@ -159,8 +159,7 @@ static weft_status probe_element(weft_arena *arena, const weft_library *library,
 }
 
 void weft_benchmark_prelude(const weft_limits *limits, bool single, weft_text *out) {
-    const int lanes = weft_target_lanes(limits, single);
-    weft_source_backend(limits)->prelude(out, lanes, single);
+    weft_source_backend(limits)->prelude(out, limits, single);
 }
 
 /* ---- kernels ---- */
@@ -226,8 +225,8 @@ weft_status weft_benchmark_print(const weft_library *library, const weft_limits 
         TRY(probe_element(arena, library, primitive, &specialisation, error));
     TRY(find_operands(&p, specialisation, error));
     *made = describe(&p, limits);
-    const int n_warps = weft_benchmark_warps(primitive, warps);
-    for (int i = 0; primitive->shared && i < n_warps; ++i)
+    const int n_warps = primitive->shared ? weft_benchmark_warps(limits, primitive, warps) : 0;
+    for (int i = 0; i < n_warps; ++i)
         TRY(weft_benchmark_shared(&p, number, warps[i], error));
     if (!primitive->shared)
         TRY(weft_benchmark_registers(&p, number, error));

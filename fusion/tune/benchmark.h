@@ -40,7 +40,8 @@ weft_status weft_benchmark_print(const weft_library *library, const weft_limits 
                                  weft_benchmark *benchmark, weft_error *error);
 /** The numbers of warps per block at which a primitive in shared memory is measured. Returns how
  *  many. */
-int weft_benchmark_warps(const weft_cost_primitive *primitive, int out[8]);
+int weft_benchmark_warps(const weft_limits *limits, const weft_cost_primitive *primitive,
+                         int out[8]);
 /** Write the device's prelude, for primitives of single or double precision. */
 void weft_benchmark_prelude(const weft_limits *limits, bool single, weft_text *out);
 /* ---- generators ---- */

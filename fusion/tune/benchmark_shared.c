@@ -3,16 +3,18 @@
  * Warp t of a block is thread t of its elements, as in fusion/codegen/multi_thread.c. */
 #include "fusion/tune/benchmark.h"
 
-int weft_benchmark_warps(const weft_cost_primitive *primitive, int out[8]) {
+int weft_benchmark_warps(const weft_limits *limits, const weft_cost_primitive *primitive,
+                         int out[8]) {
+    const int most = limits->target.block_threads_most / limits->target.warp_threads;
     static const int all[] = {2, 3, 5, 9, 16, 25, 32};
     int n = 0;
     if (primitive->kind == WEFT_COST_COMPUTE && primitive->threads > 1) {
-        out[n++] = primitive->threads < 32 ? primitive->threads : 32;
-        if (out[0] < 32)
-            out[n++] = 32;
+        out[n++] = primitive->threads < most ? primitive->threads : most;
+        if (out[0] < most)
+            out[n++] = most;
         return n;
     }
-    for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
+    for (size_t i = 0; i < sizeof all / sizeof *all && all[i] <= most; ++i)
         out[n++] = all[i];
     return n;
 }

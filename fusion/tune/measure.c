@@ -246,7 +246,8 @@ static weft_status measure(void *user, const weft_cost_primitive *primitive,
         launch.shared_bytes =
             (int)(benchmark->shared > (size_t)at->extra ? benchmark->shared : (size_t)at->extra);
         if (primitive->shared)
-            snprintf(kernel, sizeof kernel, "probe_%d_%d", number, launch.block_threads / 32);
+            snprintf(kernel, sizeof kernel, "probe_%d_%d", number,
+                     launch.block_threads / b->limits->target.warp_threads);
         if ((size_t)launch.shared_bytes > b->limits->onchip_bytes)
             TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                                "%s: it does not fit into shared memory", primitive->name));

@@ -33,13 +33,14 @@ static void registers_axes(const weft_cost_primitive *primitive, axis *elements,
         add_value(iterations, serial[i][0], (int)serial[i][1]);
 }
 
-static void shared_axes(const weft_cost_primitive *primitive, axis *elements, axis *threads,
-                        axis *iterations) {
+static void shared_axes(const weft_limits *limits, const weft_cost_primitive *primitive,
+                        axis *elements, axis *threads, axis *iterations) {
+    const int warp = limits->target.warp_threads;
     int warps[8];
-    const int n = weft_benchmark_warps(primitive, warps);
-    add_value(elements, 32, 0);
+    const int n = weft_benchmark_warps(limits, primitive, warps);
+    add_value(elements, warp, 0);
     for (int i = 0; i < n; ++i) /* the middle first, then the ends, then the rest */
-        add_value(threads, 32 * warps[i], i == n / 2 ? 0 : i == 0 || i == n - 1 ? 1 : 2);
+        add_value(threads, warp * warps[i], i == n / 2 ? 0 : i == 0 || i == n - 1 ? 1 : 2);
     add_value(iterations, 1, 0);
     add_value(iterations, 4, 1);
     add_value(iterations, 16, 2);
@@ -48,10 +49,10 @@ static void shared_axes(const weft_cost_primitive *primitive, axis *elements, ax
 /* Shared memory per block such that 1, 2, 4, 8 or 16 blocks are resident. */
 static void extra_axis(const weft_limits *limits, axis *extra) {
     static const int blocks[][2] = {{4, 1}, {1, 1}, {16, 2}, {8, 2}, {2, 2}};
-    const int64_t all = (int64_t)limits->onchip_bytes + WEFT_CUDA_RESERVED;
+    const int64_t all = (int64_t)limits->onchip_bytes + limits->target.reserved_bytes;
     add_value(extra, 0, 0);
     for (int i = 0; i < 5; ++i)
-        add_value(extra, all / blocks[i][0] - WEFT_CUDA_RESERVED, blocks[i][1]);
+        add_value(extra, all / blocks[i][0] - limits->target.reserved_bytes, blocks[i][1]);
 }
 
 int weft_calibration_points(const weft_limits *limits, const weft_cost_primitive *primitive,
@@ -65,7 +66,7 @@ int weft_calibration_points(const weft_limits *limits, const weft_cost_primitive
         add_value(&a[3], (int64_t)limits->onchip_bytes, 1);
         add_value(&a[3], (int64_t)limits->onchip_bytes / 4, 2);
     } else if (primitive->shared) {
-        shared_axes(primitive, &a[0], &a[1], &a[2]);
+        shared_axes(limits, primitive, &a[0], &a[1], &a[2]);
         extra_axis(limits, &a[3]);
     } else {
         registers_axes(primitive, &a[0], &a[2]);

@@ -16,8 +16,7 @@
 #include <unistd.h>
 
 void batch_prelude(const weft_device *device, bool single, weft_text *out) {
-    const int lanes = single ? device->limits.lanes_float : device->limits.lanes_double;
-    weft_source_backend(&device->limits)->prelude(out, lanes, single);
+    weft_source_backend(&device->limits)->prelude(out, &device->limits, single);
 }
 
 void batch_prelude_nested(const weft_device *device, weft_text *out) {

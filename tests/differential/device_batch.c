@@ -1,5 +1,6 @@
 #include "device_batch.h"
 #include "batch.h"
+#include "core/device/device.h"
 #include "core/weft_core.h"
 
 #include <dlfcn.h>
@@ -257,6 +258,7 @@ static void set_gpu(weft_limits *limits) {
     limits->bandwidth = 4.3e12;
     limits->flops = 33.4e12;
     limits->launch_seconds = 3.1e-6;
+    limits->target = (weft_target)WEFT_TARGET_WARPS_OF_32;
 }
 
 weft_status device_batch_open(const char *name, weft_device **out, weft_error *error) {

@@ -313,6 +313,7 @@ static emulated_gpu *emulated_gpu_make(weft_device *device) {
     device->limits.register_bytes = 65536 * 4;
     device->limits.matrix_depth = 16;
     device->limits.onchip_bytes = 227 * 1024;
+    device->limits.target = (weft_target)WEFT_TARGET_WARPS_OF_32;
     device->table = &gpu->table;
     return gpu;
 }

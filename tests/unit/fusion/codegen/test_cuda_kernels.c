@@ -15,6 +15,9 @@
 
 enum { LISTS = 64, ARGUMENTS = 24 };
 
+/* of null:h200 */
+enum { LANES = 32, THREADS = 128, TILE = 512, DIRECT = 40960, JOINED = 2048 };
+
 typedef struct emulation {
     program_case c;
     void *object;
@@ -62,16 +65,14 @@ static bool is_interleaved(const emulation *e, int value) {
 
 static int64_t place(const emulation *e, int value, int64_t i, int component) {
     const int count = weft_shape_count(&case_segment(&e->c)->graph->values[value].shape);
-    return is_interleaved(e, value)
-               ? (i / WEFT_CUDA_LANES * count + component) * WEFT_CUDA_LANES + i % WEFT_CUDA_LANES
-               : i * count + component;
+    return is_interleaved(e, value) ? (i / LANES * count + component) * LANES + i % LANES
+                                    : i * count + component;
 }
 
 /* Memory of a list, NaN where nothing has been put. */
 static double *list(const emulation *e, void **slot, int value) {
     const int count = weft_shape_count(&case_segment(&e->c)->graph->values[value].shape);
-    const size_t n =
-        (size_t)((e->capacity + WEFT_CUDA_LANES) / WEFT_CUDA_LANES + 1) * WEFT_CUDA_LANES;
+    const size_t n = (size_t)((e->capacity + LANES) / LANES + 1) * LANES;
     if (*slot == NULL) {
         double *made = malloc(n * (size_t)count * sizeof *made);
         assert_non_null(made);
@@ -108,7 +109,7 @@ static void *argument(emulation *e, const weft_argument *a) {
 static void run_kernel(emulation *e, const weft_plan_kernel *kernel, int backwards) {
     const weft_implementation *one = kernel->implementation;
     void *arguments[ARGUMENTS] = {NULL};
-    unsigned threads = WEFT_CUDA_THREADS, per_block = WEFT_CUDA_THREADS, shared = 0;
+    unsigned threads = THREADS, per_block = THREADS, shared = 0;
     assert_true(kernel->n_arguments <= ARGUMENTS);
     for (int i = 0; i < kernel->n_arguments; ++i)
         arguments[i] = argument(e, &kernel->arguments[i]);
@@ -118,7 +119,7 @@ static void run_kernel(emulation *e, const weft_plan_kernel *kernel, int backwar
         threads = (unsigned)product_kernel->threads;
         per_block = (unsigned)product_kernel->rows;
     } else if (kernel->kind == KERNEL_FINAL_REDUCTION) {
-        threads = WEFT_CUDA_REDUCTION_TILE;
+        threads = TILE;
         per_block = UINT32_MAX;
     } else if (one != NULL && one->threads_per_element > 0) {
         threads = (unsigned)(one->threads_per_element * one->elements_per_block);
@@ -126,8 +127,8 @@ static void run_kernel(emulation *e, const weft_plan_kernel *kernel, int backwar
         shared =
             (unsigned)(one->shared_components * one->elements_per_block) * (unsigned)sizeof(double);
     } else if (kernel->n_reductions > 0) {
-        per_block = WEFT_CUDA_REDUCTION_TILE;
-    } else if (weft_source_block_threads(kernel) > 0) {
+        per_block = TILE;
+    } else if (weft_source_block_threads(case_segment(&e->c)->plan, kernel) > 0) {
         threads = (unsigned)one->elements_per_block;
         per_block = (unsigned)(one->elements_per_block * one->serial_iterations);
     }
@@ -191,7 +192,7 @@ static void reductions(void **state) {
 /* The partial results of so many elements that several thread blocks join them first. */
 static void check_many_partials(int64_t n_partials) {
     const weft_compile_options options = {.size = sizeof options};
-    const int64_t blocks = (n_partials + WEFT_CUDA_JOINED - 1) / WEFT_CUDA_JOINED;
+    const int64_t blocks = (n_partials + JOINED - 1) / JOINED;
     emulation e = begin("index rows;\ninput a : real over rows;\n"
                         "s = sum(a);\nlow = minimum(a);\nreturn s, low;\n",
                         &options, n_partials + blocks);
@@ -213,11 +214,10 @@ static void check_many_partials(int64_t n_partials) {
     void *function = dlsym(e.object, kernel->name);
     assert_non_null(function);
     for (int backwards = 0; backwards < 2; ++backwards) {
-        e.n = n_partials * WEFT_CUDA_REDUCTION_TILE - 3;
-        if (n_partials > WEFT_CUDA_DIRECT)
-            e.emulate(function, e.n, arguments, (unsigned)blocks, WEFT_CUDA_REDUCTION_TILE, 0,
-                      backwards);
-        e.emulate(function, e.n, arguments, 1, WEFT_CUDA_REDUCTION_TILE, 0, backwards);
+        e.n = n_partials * TILE - 3;
+        if (n_partials > DIRECT)
+            e.emulate(function, e.n, arguments, (unsigned)blocks, TILE, 0, backwards);
+        e.emulate(function, e.n, arguments, 1, TILE, 0, backwards);
         assert_true(values(&e, "s")[0] == s);
         assert_true(values(&e, "low")[0] == low);
     }
@@ -226,9 +226,9 @@ static void check_many_partials(int64_t n_partials) {
 
 static void many_partials(void **state) {
     (void)state;
-    check_many_partials(WEFT_CUDA_DIRECT);
-    check_many_partials(WEFT_CUDA_DIRECT + 1);
-    check_many_partials(20 * WEFT_CUDA_JOINED + 1);
+    check_many_partials(DIRECT);
+    check_many_partials(DIRECT + 1);
+    check_many_partials(20 * JOINED + 1);
 }
 
 /* ---- product kernels ---- */

@@ -142,7 +142,8 @@ static bool can_run(const machine *m) {
 /* void run_NAME(const scalar *x, const scalar *y, scalar *r, long blocks) */
 static char *source_of(int lanes, bool single) {
     weft_text text = {0};
-    weft_backend_host.prelude(&text, lanes, single);
+    const weft_limits limits = {.lanes_double = lanes, .lanes_float = lanes};
+    weft_backend_host.prelude(&text, &limits, single);
     for (int i = 0; i < N_FUNCTIONS; ++i)
         weft_text_add(&text,
                       "void run_%s(const scalar *x, const scalar *y, scalar *r, long n)\n{\n"

@@ -1,6 +1,7 @@
 /* labels: quick */
 /* Preludes: every value of kernels/prelude/ is filled in, no line for the expander is left, and a table
  * is written once for each of its rows. */
+#include "core/device/device.h"
 #include "core/weft_core.h"
 #include "fusion/base/prelude.h"
 #include "fusion/codegen/private.h"
@@ -18,7 +19,9 @@ static int count(const char *text, const char *what) {
 
 static void check(const weft_backend *backend, int lanes, bool single) {
     weft_text text = {0};
-    backend->prelude(&text, lanes, single);
+    const weft_limits limits = {
+        .lanes_double = lanes, .lanes_float = lanes, .target = WEFT_TARGET_WARPS_OF_32};
+    backend->prelude(&text, &limits, single);
     assert_false(text.failed);
     assert_int_equal(count(text.data, "@"), 0);
     assert_int_equal(
@@ -45,7 +48,8 @@ static void test_values(void **state) {
 static void test_lanes(void **state) {
     (void)state;
     weft_text text = {0};
-    weft_backend_host.prelude(&text, 4, false);
+    const weft_limits limits = {.lanes_double = 4, .lanes_float = 8};
+    weft_backend_host.prelude(&text, &limits, false);
     assert_int_equal(count(text.data, "#define LANES 4\n"), 1);
     assert_int_equal(count(text.data, "#define EACH_LANE(M) M(0), M(1), M(2), M(3)\n"), 1);
     assert_int_equal(count(text.data, "#define VECTOR_BYTES 32\n#define LANES_TEXT \"4\"\n"), 1);

@@ -183,7 +183,7 @@ static void check_key_changes(const keeper *changed, const keeper *base, const c
 }
 
 /* A member that is new must be in the key, and then here. */
-_Static_assert(sizeof(weft_limits) == 232, "each member of weft_limits is in the key");
+_Static_assert(sizeof(weft_limits) == 272, "each member of weft_limits is in the key");
 _Static_assert(sizeof(weft_compile_options) == 192, "so is each of weft_compile_options");
 _Static_assert(sizeof(weft_operator_choice) == 40, "and of weft_operator_choice");
 
@@ -213,6 +213,16 @@ static void limits_are_in_the_key(void **state) {
     CHANGED(limits.bandwidth, 12345.5);
     CHANGED(limits.flops, 12345.5);
     CHANGED(limits.launch_seconds, 12345.5);
+    CHANGED(limits.target.warp_threads, 12345);
+    CHANGED(limits.target.block_threads, 12345);
+    CHANGED(limits.target.block_threads_most, 12345);
+    CHANGED(limits.target.resident_threads, 12345);
+    CHANGED(limits.target.resident_blocks, 12345);
+    CHANGED(limits.target.reserved_bytes, 12345);
+    CHANGED(limits.target.reduction_tile, 12345);
+    CHANGED(limits.target.joined_direct, 12345);
+    CHANGED(limits.target.joined_exact, 12345);
+    CHANGED(limits.target.joined_before, 12345);
     keeper other = k;
     snprintf(other.limits.name, sizeof other.limits.name, "another");
     check_key_changes(&other, &k, "limits.name");

@@ -97,7 +97,7 @@ static void counts(void **state) {
                                                      .n_arguments = 1},
                              &one, &error),
                          WEFT_OK);
-        assert_int_equal(weft_body_work_count(arena, one, one->n_variants - 1, &work, &error),
+        assert_int_equal(weft_body_work_count(arena, one, one->n_variants - 1, 32, &work, &error),
                          WEFT_OK);
         if (work.operations != c->operations)
             fail_msg("case %zu: %g operations, expected %g", i, work.operations, c->operations);
@@ -105,7 +105,7 @@ static void counts(void **state) {
         assert_int_equal(work.accesses[0].operand, c->operand);
         assert_true(work.accesses[0].count == c->count);
         assert_int_equal(work.accesses[work.n_accesses - 1].operand, -1);
-        for (int t = 0; t < WEFT_BODY_WARP; ++t)
+        for (int t = 0; t < 32; ++t)
             assert_int_equal(work.accesses[0].components[t], c->component(t));
         weft_library_free(&library);
         weft_arena_free(&arena);

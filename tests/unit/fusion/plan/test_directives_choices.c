@@ -268,14 +268,12 @@ static void left_open(void **state) {
 static void wrong_blocks(void **state) {
     (void)state;
 #define BODY "{\n M = mmul(A, B);\n y = mvmul(M, x);\n}\nreturn y;\n"
-    refused(
-        "null:h200", HEAD "fuse block 40 " BODY, NULL, 5, 12,
-        "a kernel of 40 elements per block cannot be here",
-        "a block has 32, 64, 96, ... 1024 elements, or 1, 2, 4, 8, 16 with several threads each");
-    refused(
-        "null:h200", HEAD "fuse block 2048 " BODY, NULL, 5, 12,
-        "a kernel of 2048 elements per block cannot be here",
-        "a block has 32, 64, 96, ... 1024 elements, or 1, 2, 4, 8, 16 with several threads each");
+    refused("null:h200", HEAD "fuse block 40 " BODY, NULL, 5, 12,
+            "a kernel of 40 elements per block cannot be here",
+            "a block has 32, 64, 96, ... 1024 elements, or 1, 2, ... 16 with several threads each");
+    refused("null:h200", HEAD "fuse block 2048 " BODY, NULL, 5, 12,
+            "a kernel of 2048 elements per block cannot be here",
+            "a block has 32, 64, 96, ... 1024 elements, or 1, 2, ... 16 with several threads each");
     refused("null:h200", HEAD "fuse threads 10 " BODY, NULL, 5, 14,
             "a kernel of 10 threads per element cannot be here",
             "the calls of this block have variants of 1 to 9 threads");
@@ -433,9 +431,9 @@ static void blocks_that_are_not_forced(void **state) {
         const char *block, *says;
     } cases[] = {
         {"{\"elements\": 40}", "the elements of kernel 0's block are a number from 1 to 1024, a "
-                               "power of two or a multiple of 32"},
+                               "power of two or a multiple of a warp's threads"},
         {"{\"instances\": \"96\"}", "the elements of kernel 0's block are a number from 1 to 1024, "
-                                    "a power of two or a multiple of 32"},
+                                    "a power of two or a multiple of a warp's threads"},
         {"{\"threads\": 0}", "the threads of kernel 0's block are a number from 1 to 1024"},
         {"{\"iterations\": 65}", "the iterations of kernel 0's block are a number from 1 to 64"},
         {"{\"elements\": 128, \"threads\": 9}",

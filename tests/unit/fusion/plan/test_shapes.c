@@ -64,7 +64,7 @@ static json_t *draw_block(search *s, int most) {
     int threads = 1 << draw(s, 11), elements = 1 << draw(s, 11);
     while (threads > most)
         threads = threads == most + 1 ? most : threads / 2;
-    while (threads * elements > WEFT_BLOCK_THREADS)
+    while (threads * elements > 1024)
         elements /= 2;
     if (threads == 1 && elements < 32)
         elements = 32;

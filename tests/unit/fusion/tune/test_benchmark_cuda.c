@@ -10,7 +10,7 @@
 #include "fusion/weft_library.h"
 #include "tuning_support.h"
 
-enum { COMPONENTS = 5, MOST = 400, LANES = WEFT_CUDA_LANES };
+enum { COMPONENTS = 5, MOST = 400, LANES = 32 };
 
 typedef struct fixture {
     weft_device *device;
