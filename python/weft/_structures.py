@@ -25,9 +25,11 @@ weft_mpi_given: int handle; text version
 weft_interface_size: text name; size size
 weft_text: text data; size length, capacity; bool failed
 weft_monitor: LOG log; PROGRESS progress; address user; int* cancelled
+weft_target: int warp_threads, block_threads, block_threads_most, resident_threads, resident_blocks, reserved_bytes, reduction_tile,
+    joined_direct, joined_exact, joined_before
 weft_limits: int kind, execution; bool records_only; text language; char[128] name; int lanes_double, lanes_float, threads,
     multiprocessors; size register_bytes; int cluster_blocks; size onchip_bytes, l2_bytes, memory_bytes; double bandwidth, flops,
-    launch_seconds
+    launch_seconds; weft_target target
 weft_device_options of options: weft_monitor* monitor; int cache; text cache_directory, keep_directory, compiler, instructions
 weft_group: char[256] name; int dimension; int64 first_facet, n_facets, first_cell, n_cells, first_point, n_points; int number
 weft_point_lists: int64 n_nodes, n_pairs; address nodes, pairs
