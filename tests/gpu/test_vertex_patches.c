@@ -150,7 +150,8 @@ static void agree(void **state) {
         }
         print_message("%s: %.1e %s\n", c->name, sqrt(difference / sum), logged);
         assert_true(sqrt(difference) <= 1e-13 * sqrt(sum));
-        for (int t = 1; t < TIMES; ++t) /* by patches of cells, where those of nodes do not fit */
+        /* by patches of cells, where those of nodes do not fit; costly formulas may be added atomically */
+        for (int t = 1; t < TIMES && c->degree == 0; ++t)
             assert_memory_equal(got, got + t * n, (size_t)n * sizeof *got);
         free(v);
         free(expected);
