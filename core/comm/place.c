@@ -148,7 +148,7 @@ static void name_gpu(const char *name, const weft_comm *comm, char *out, size_t 
         (void)snprintf(out, size, "cuda:%d%s", weft_comm_local_rank(comm), rest ? rest : "");
 }
 
-/* The device that a list names for a rank. Each GPU has a rank that starts its kernels, for which the host beside it leaves a thread. */
+/* The device that a list names for a rank. Each GPU has a rank that starts its kernels, for which a rank on the host leaves a thread. */
 static void name_listed(const char *list, weft_comm *comm, char *out, size_t size) {
     const int n = weft_comm_devices(list);
     const int threads = weft_comm_processors(NULL) - count_gpus(list);
