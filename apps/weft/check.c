@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCRIPTS_MOST = 32, LEAST = 1 << 14, MOST = 1 << 23 /* elements */ };
+enum { SCRIPTS_MOST = 32 };
 
 typedef struct checker {
     const weft_tool_options *options;
@@ -82,31 +82,6 @@ static weft_status print_case(checker *c, const char *name, const weft_search_ca
     return WEFT_OK;
 }
 
-/* The number of elements, a power of 2, for which unfused kernels move four times the last
- * cache's size. */
-static weft_status choose_elements(const checker *c, const weft_fragment *fragments, int n,
-                                   const weft_compile_options *options, int64_t *out,
-                                   weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_limits *limits = weft_device_limits(c->device);
-    weft_compilation *compilation = NULL;
-    double bytes = 0;
-    *out = c->options->elements;
-    if (*out > 0)
-        goto done;
-    TRY(weft_compile(c->library, limits, fragments, n, options, &compilation, error));
-    for (int i = 0; i < weft_compilation_kernels(compilation); ++i) {
-        weft_kernel_info info;
-        weft_compilation_kernel(compilation, i, &info);
-        bytes += info.bytes_loaded + info.bytes_stored;
-    }
-    for (*out = LEAST; *out < MOST && bytes * (double)*out < 4.0 * (double)limits->l2_bytes;)
-        *out *= 2;
-done:
-    weft_compilation_free(&compilation);
-    return status;
-}
-
 static json_t *json_of_trial(const weft_search_candidate *candidate) {
     json_t *kernels = json_array();
     for (int i = 0; kernels && i < candidate->n_parts; ++i)
@@ -142,8 +117,8 @@ static weft_status measure_unfused(checker *c, const weft_fragment *fragments, i
     weft_status status = WEFT_OK;
     weft_search_result result;
     const weft_search_options how = {.size = sizeof how, .most = 10, .elements = elements};
-    options.plan = WEFT_PLAN_UNFUSED;
     const weft_search_script script = {c->library, fragments, n, &options};
+    options.plan = WEFT_PLAN_UNFUSED;
     TRY(weft_search_covers(c->device, &script, &how, c->arena, &result, error));
     c->unfused = result.n_measured > 0 ? result.candidates[result.best].measured : NAN;
 done:
@@ -160,7 +135,10 @@ static weft_status check_script(checker *c, const char *name, const weft_fragmen
                                     .n_parameters = c->options->n_parameters,
                                     .costs = &c->source};
     weft_search_case *one = &c->cases[c->n];
-    TRY(choose_elements(c, fragments, n, &options, &one->elements, error));
+    const weft_search_script script = {c->library, fragments, n, &options};
+    one->elements = c->options->elements;
+    if (one->elements <= 0)
+        TRY(weft_search_elements(&script, weft_device_limits(c->device), &one->elements, error));
     options.elements = one->elements;
     const weft_search_options how = {.size = sizeof how,
                                      .most = c->options->tune > 0 ? c->options->tune : 10,
@@ -168,7 +146,6 @@ static weft_status check_script(checker *c, const char *name, const weft_fragmen
                                      .all = true,
                                      .confirm = true,
                                      .elements = one->elements};
-    const weft_search_script script = {c->library, fragments, n, &options};
     TRY(weft_search_covers(c->device, &script, &how, c->arena, &one->result, error));
     TRY(measure_unfused(c, fragments, n, options, one->elements, error));
     one->script = c->n_of_class[one->result.script_class]++;

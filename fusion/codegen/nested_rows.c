@@ -184,11 +184,12 @@ static void write_producer(const weft_nested_writer *n) {
     weft_text_add(out, "            }\n    } else {\n");
 }
 
-/* Before the rows: vectors over the columns into registers, open results cleared, and the first
- * row's values. */
+/* Before the rows: vectors over the columns into registers, open results cleared, and values of the first 64 rows: each lane
+ * of a warp has those of two, and asks for that of another when 32 rows are done, as a row may take less time than a load. */
 static void write_registers(const weft_nested_writer *n) {
     const weft_graph *graph = n->w->graph;
     weft_text *out = n->w->out;
+    weft_text_add(out, "        const int64_t lane = threadIdx.x %% LANES;\n        (void)lane;\n");
     for (int i = 0; i < n->kernel->n_loads; ++i) {
         const int value = n->kernel->loads[i].value, set = graph->values[value].index_set;
         const char *name = weft_nested_name(n, value), *p = weft_nested_storage(n, value);
@@ -203,8 +204,13 @@ static void write_registers(const weft_nested_writer *n) {
                           "        }\n",
                           name, name, p);
         if (is_of_row(n, value))
-            weft_text_add(out, "        real prefetched_%s = part < n_first ? p_%s[part] : 0;\n",
-                          name, p);
+            weft_text_add(
+                out,
+                "        real ahead_%s = part + lane * n_parts < n_first ? p_%s[part + lane "
+                "* n_parts] : 0;\n"
+                "        real after_%s = part + (LANES + lane) * n_parts < n_first ? "
+                "p_%s[part + (LANES + lane) * n_parts] : 0;\n",
+                name, p, name, p);
     }
     for (int i = 0; i < n->kernel->n_reductions; ++i) {
         const weft_call *call = &graph->calls[n->kernel->reductions[i]];
@@ -227,11 +233,16 @@ static void write_row_start(const weft_nested_writer *n) {
         const int value = n->kernel->loads[k].value, set = graph->values[value].index_set;
         const char *name = weft_nested_name(n, value), *p = weft_nested_storage(n, value);
         if (is_of_row(n, value))
-            weft_text_add(out,
-                          "        real %s_%s[1] = {prefetched_%s};\n"
-                          "        if (i + n_parts < n_first)\n"
-                          "            prefetched_%s = p_%s[i + n_parts];\n",
-                          set == n->along ? "v" : "r", name, name, name, p);
+            weft_text_add(
+                out,
+                "        if (count > 0 && count %% LANES == 0) {\n"
+                "            ahead_%s = after_%s;\n"
+                "            after_%s = i + (LANES + lane) * n_parts < n_first ? p_%s[i + "
+                "(LANES + lane) * n_parts] : 0;\n"
+                "        }\n"
+                "        real %s_%s[1] = {__shfl_sync(0xffffffffu, ahead_%s, (int)(count %% "
+                "LANES))};\n",
+                name, name, name, p, set == n->along ? "v" : "r", name, name);
         else if (weft_index_set_is_product(graph, set))
             weft_text_add(out,
                           "        const scalar *const ring_%s = (const scalar *)(ring + slot * "

@@ -1,4 +1,4 @@
-/* Corrects the choice of covers by the register spills that the device's compiler reports.
+/* Corrects the choice of covers by the registers and spills that the device's compiler reports.
  *
  * Decision  docs/decisions/0015-spills-are-priced-when-known.md */
 #include "core/weft_launch.h"
@@ -9,10 +9,10 @@
 
 enum { ROUNDS = 4 /* most times that the choice is corrected */ };
 
-/* Replace the estimated spills of a segment's kernels by those of the compiler, also where there are none. *any: a price has
+/* Replace the estimated registers and spills of a segment's kernels by those of the compiler, also where there are none. *any: a price has
  * changed. Kernels whose spills the compiler does not report, or that have arrays in memory besides, are left as they are, and
  * so are patches: a kernel that adds up the same sums without them stores atomically, which costs more than their spills. */
-static void price_spills(const weft_segment *segment, const weft_module *module, bool *any) {
+static void price_compiled(const weft_segment *segment, const weft_module *module, bool *any) {
     weft_implementations *all = segment->implementations;
     for (int i = 0; i < segment->plan->n_kernels; ++i) {
         const weft_plan_kernel *kernel = &segment->plan->kernels[i];
@@ -26,8 +26,8 @@ static void price_spills(const weft_segment *segment, const weft_module *module,
             (used.spill_store_bytes == 0 && used.stack_bytes > 0))
             continue;
         const double cost = all->list[number].cost;
-        weft_implementation_spills(used.spill_store_bytes + used.spill_load_bytes,
-                                   &all->list[number]);
+        weft_implementation_compiled(used.registers, used.spill_store_bytes + used.spill_load_bytes,
+                                     &all->list[number]);
         *any |= all->list[number].cost != cost;
     }
 }
@@ -88,7 +88,7 @@ static weft_status correct(weft_compilation *c, weft_device *device, bool *chang
         break;
     }
     for (int i = 0; i < c->control->n_segments; ++i)
-        price_spills(c->control->segments[i], c->module, &any);
+        price_compiled(c->control->segments[i], c->module, &any);
     for (int i = 0; i < c->control->n_segments && any; ++i)
         TRY(choose_again(c->control->segments[i], changed, error));
     if (*changed)

@@ -13,7 +13,9 @@ enum {
     THREADS_BUSY = 256,   /* per multiprocessor, enough to hide the latency of arithmetic */
     SCHEDULERS = 4,       /* per multiprocessor; each issues one instruction per clock */
     ELEMENT_CACHED = 256, /* bytes of an element whose sectors stay cached until they are used up */
-    SECTOR = 32           /* bytes that memory transfers at least */
+    SECTOR = 32,          /* bytes that memory transfers at least */
+    LINE = 128,           /* bytes of the cache that a sector takes up */
+    REGISTERS_MOST = 255  /* of a thread */
 };
 #define SCATTERED_FACTOR 1.15 /* cost of indirect accesses relative to streams */
 #define SHARED_SPEED 2e11     /* shared memory, bytes/s per multiprocessor: 128 bytes per clock */
@@ -63,11 +65,10 @@ double weft_cost_resident(const weft_limits *limits, const weft_operating_point 
 /* The latency of a warp's instructions is hidden by other warps, until they issue one per clock and scheduler. */
 double weft_cost_issue(const weft_limits *limits, const weft_operating_point *point,
                        const weft_warp_work *work) {
-    const double warps = ceil((double)point->threads / limits->target.warp_threads);
     const double blocks = weft_cost_resident(limits, point) / point->threads;
     const double issued = fmax(work->instructions / SCHEDULERS, work->wavefronts);
     const double latency =
-        (work->instructions / warps * INSTRUCTION_LATENCY + work->waits * WAIT_LATENCY) / blocks;
+        (work->chain * INSTRUCTION_LATENCY + work->waits * WAIT_LATENCY) / blocks;
     const double clocks = fmax(issued, latency) + ISSUE_OVERLAP * fmin(issued, latency);
     return clocks / CLOCK / weft_cost_multiprocessors(limits) / point->elements;
 }
@@ -86,10 +87,12 @@ static double at_most_one(double x) {
 
 /* Bytes that memory transfers for each byte of a list of large elements that is not interleaved. A warp has as many elements
  * as its block, or as it has threads, and consecutive components of each, by as many threads as the warp has of an element. Runs of
- * one sector cost a fifth more: on an H200, sums of tiles of 256 floats read 3.9 TB/s in runs of 64 bytes, 3.1 to 3.5 in
+ * one sector cost a fifth more, shorter ones what they transfer, or half of that where a thread loads all of
+ * its element into registers and the cache keeps a line for each (Cholesky and LU factors of 8 x 8, 100,000 of them): on an H200, sums of tiles of 256 floats read 3.9 TB/s in runs of 64 bytes, 3.1 to 3.5 in
  * runs of 32. */
 static double sector_waste(const weft_cost_primitive *primitive, const weft_operating_point *point,
-                           int warp) {
+                           const weft_limits *limits) {
+    const int warp = limits->target.warp_threads;
     const bool apart = primitive->form == WEFT_COST_AOS || primitive->form == WEFT_COST_INDIRECT;
     const int elements = point->elements < warp ? point->elements : warp;
     const int each = point->elements > 0 ? point->threads / point->elements : warp;
@@ -98,7 +101,9 @@ static double sector_waste(const weft_cost_primitive *primitive, const weft_oper
     const bool large = primitive->components * primitive->real_bytes > ELEMENT_CACHED;
     if (!apart || !large || run >= 2 * SECTOR || run <= 0)
         return 1;
-    return run < SECTOR ? (double)SECTOR / run : ONE_SECTOR;
+    const bool kept = each == 1 && point->registers < REGISTERS_MOST &&
+                      weft_cost_resident(limits, point) * LINE <= (double)limits->onchip_bytes;
+    return run < SECTOR ? fmax((double)SECTOR / run / (kept ? 2 : 1), ONE_SECTOR) : ONE_SECTOR;
 }
 
 static bool analytic_lookup(void *user, const weft_cost_primitive *primitive,
@@ -126,12 +131,12 @@ static bool analytic_lookup(void *user, const weft_cost_primitive *primitive,
         const double asked = point->load_bytes > 0 ? point->load_bytes : primitive->bytes;
         const double needed =
             weft_cost_bandwidth(limits) * MEMORY_LATENCY / weft_cost_multiprocessors(limits);
-        *seconds *= sector_waste(primitive, point, limits->target.warp_threads) *
-                    (scattered ? SCATTERED_FACTOR : 1);
+        *seconds *= sector_waste(primitive, point, limits) * (scattered ? SCATTERED_FACTOR : 1);
         const double most = (primitive->shared ? WEFT_LOADS_COPIED : WEFT_LOADS_IN_FLIGHT) *
                             (double)primitive->real_bytes;
         const double in_flight = each > 1 && asked / each > most ? most : asked / each;
-        *seconds /= at_most_one(threads * in_flight / needed);
+        if (primitive->kind == WEFT_COST_LOAD) /* nothing waits for a store */
+            *seconds /= at_most_one(threads * in_flight / needed);
         if (primitive->shared)
             *seconds += primitive->bytes / shared_bandwidth(limits);
     }

@@ -69,9 +69,10 @@ typedef struct weft_implementation {
     /* per thread, stored and loaded, as the device's compiler reported; 0: none, or not
      * compiled; in seconds and cost */
     int spilled_bytes;
-    bool spills_are_known;                  /* compiled: spilled_bytes replaces the estimate */
-    bool measured;                          /* the cost source knew all of its primitives */
-    const char *reason;                     /* why it was pruned; NULL: kept */
+    bool spills_are_known;  /* compiled: spilled_bytes replaces the estimate */
+    int compiled_registers; /* of a thread, as the compiler reported; 0: not known */
+    bool measured;          /* the cost source knew all of its primitives */
+    const char *reason;     /* why it was pruned; NULL: kept */
     const struct weft_predictor *predictor; /* that made the prediction, in the same arena */
 } weft_implementation;
 

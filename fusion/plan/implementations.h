@@ -120,9 +120,10 @@ weft_status weft_predictor_make(weft_arena *arena, const weft_graph *graph,
                                 weft_predictor **out, weft_error *error);
 /** The components of the predicted time. barriers: per block and serial iteration. */
 weft_kernel_prediction weft_implementation_prediction(const weft_implementation *made);
-/** Predict again with the register spills that the compiler reported, in place of the estimated ones; 0: there are none.
- *  bytes  per thread, stored and loaded */
-void weft_implementation_spills(int bytes, weft_implementation *made);
+/** Predict again with what the compiler reported in place of the estimates.
+ *  registers  of 4 bytes, per thread: they limit how many blocks of several threads per element are resident; 0: not known
+ *  spilled    bytes per thread, stored and loaded; 0: there are none */
+void weft_implementation_compiled(int registers, int spilled, weft_implementation *made);
 /** Threads per element of the native bodies of several threads (fusion/library/native.h); 0: there is none, -1:
  *  two that differ, which cannot be in one kernel. (fusion/plan/placement.c) */
 int weft_joint_threads(const weft_graph *graph, const weft_implementation *made);

@@ -45,12 +45,20 @@ enum {
     RING_IN_FLIGHT = 16    /* elements on the way in a ring, per thread that could be resident */
 };
 
+/* May the measured times of primitives be added up for this kernel? On a GPU only where all of the script's are known at more than
+ * one point, lest two plans be compared by different means, and where elements have a thread each: what the threads of an
+ * element do for each other, and rows of matrices, are priced by the model alone. */
+static bool measures(const weft_predictor *p, const weft_implementation *made) {
+    return p->source && (!p->is_gpu || (p->knows_all && made->threads_per_element == 0 &&
+                                        weft_fusion_product(p->graph, made->fusion) < 0));
+}
+
 static double cost(const weft_predictor *p, int number, const weft_operating_point *point,
-                   bool *measured) {
+                   weft_implementation *made) {
     const weft_cost_primitive *primitive = &p->list[number];
     double seconds = 0;
-    if (!p->source || !p->source->lookup(p->source->user, primitive, point, &seconds)) {
-        *measured = false;
+    if (!measures(p, made) || !p->source->lookup(p->source->user, primitive, point, &seconds)) {
+        made->measured = false;
         p->analytic.lookup(p->analytic.user, primitive, point, &seconds);
         seconds *= p->analytic_scale[primitive->kind == WEFT_COST_COMPUTE];
     }
@@ -64,8 +72,8 @@ typedef struct transfers {
 } transfers;
 
 static void add_transfer(const weft_predictor *p, transfers *sum, int number, double part,
-                         const weft_operating_point *point, bool *measured) {
-    const double seconds = part * cost(p, number, point, measured);
+                         const weft_operating_point *point, weft_implementation *made) {
+    const double seconds = part * cost(p, number, point, made);
     const double bandwidth = weft_cost_bandwidth(p->limits);
     const double wait = seconds - part * p->list[number].bytes / bandwidth;
     sum->seconds += seconds;
@@ -111,7 +119,7 @@ static void add_all_loads(const weft_predictor *p, weft_implementation *made, tr
                                 ? part_with_map(p, number, operand->connectivity)
                                 : weft_traffic_share(p->graph, p->options, made->fusion,
                                                      p->graph->values[operand->value].index_set);
-        add_transfer(p, sum, number, part * dense_waste(p, made, m), point, &made->measured);
+        add_transfer(p, sum, number, part * dense_waste(p, made, m), point, made);
     }
 }
 
@@ -139,7 +147,7 @@ static void add_all_stores(const weft_predictor *p, weft_implementation *made, t
                          weft_traffic_share(graph, p->options, made->fusion,
                                             graph->values[value].index_set) *
                              dense_waste(p, made, m),
-                         point, &made->measured);
+                         point, made);
     }
     for (int i = 0; i < graph->n_accumulations; ++i) {
         const weft_accumulation *a = &graph->accumulations[i];
@@ -147,7 +155,7 @@ static void add_all_stores(const weft_predictor *p, weft_implementation *made, t
             continue;
         const int number = p->accumulates[i * PLACES + placement_of(made, a->source)];
         add_transfer(p, sum, number, a->matrix ? 1 : part_with_map(p, number, a->connectivity),
-                     point, &made->measured);
+                     point, made);
     }
 }
 
@@ -307,12 +315,18 @@ static double declared_registers(const weft_predictor *p, const weft_implementat
     return most;
 }
 
+/* Of a thread, in words: as compiled, or estimated. Kernels of one thread per element keep the estimate, by which they were chosen. */
+static double registers_of(const weft_predictor *p, const weft_implementation *made) {
+    const double components = fmax(components_of_thread(p, made), components_moved(p, made));
+    if (made->compiled_registers > 0 && made->threads_per_element > 0)
+        return made->compiled_registers;
+    return fmax(declared_registers(p, made),
+                (made->is_dense ? 2 : 1) * REGISTERS_OWN + components * p->real_bytes / 4);
+}
+
 static weft_operating_point point_of(const weft_predictor *p, const weft_implementation *made,
                                      double n, double *uneven) {
-    const double words = fmax(declared_registers(p, made),
-                              (made->is_dense ? 2 : 1) * REGISTERS_OWN +
-                                  fmax(components_of_thread(p, made), components_moved(p, made)) *
-                                      p->real_bytes / 4);
+    const double words = registers_of(p, made);
     const weft_target *target = &p->limits->target;
     weft_operating_point point = {
         .elements = made->elements_per_block,
@@ -386,8 +400,9 @@ double weft_prediction_seconds(const weft_kernel_prediction *part, double elemen
     return terms ? more + non_overlapped_part(terms, part->barriers) * less : more;
 }
 
-void weft_implementation_spills(int bytes, weft_implementation *made) {
-    made->spilled_bytes = bytes;
+void weft_implementation_compiled(int registers, int spilled, weft_implementation *made) {
+    made->compiled_registers = registers;
+    made->spilled_bytes = spilled;
     made->spills_are_known = true;
     weft_predict(made->predictor, made);
 }
@@ -409,7 +424,7 @@ static double gather_seconds(const weft_predictor *p, weft_implementation *made,
         const int threads = weft_target_block(p->limits, p->options->single);
         const weft_operating_point point = {
             .elements = threads, .iterations = 1, .threads = threads, .load_bytes = loaded};
-        sum += launch + n * (cost(p, number, &point, &made->measured) +
+        sum += launch + n * (cost(p, number, &point, made) +
                              (loaded - p->list[number].bytes + stored) / bandwidth);
     }
     return sum;
@@ -462,14 +477,14 @@ static void predict_at(const weft_predictor *p, weft_implementation *made,
         const int number = p->computes[call->id] + made->variants[i] * PLACES;
         const double share =
             weft_traffic_share(p->graph, p->options, made->fusion, call->index_set) * uneven;
-        made->compute_seconds += share * cost(p, number + place_of_call(made, i, call->n_operands),
-                                              &point, &made->measured);
+        made->compute_seconds +=
+            share * cost(p, number + place_of_call(made, i, call->n_operands), &point, made);
         for (int k = p->first_evaluation[call->id]; k < p->first_evaluation[call->id + 1]; ++k)
             made->compute_seconds += share * p->evaluations[k].count *
-                                     cost(p, p->evaluations[k].primitive, &point, &made->measured);
+                                     cost(p, p->evaluations[k].primitive, &point, made);
     }
-    const bool issues =
-        p->is_gpu && made->threads_per_element > 0 && !made->is_dense && !made->measured;
+    const bool issues = p->is_gpu && made->threads_per_element > 0 && !made->is_dense;
+    const bool fitted = terms && (terms->non_overlapped > 0 || terms->non_overlapped_barrier > 0);
     if (issues) {
         const weft_warp_work work = weft_issue_work(p, made);
         made->compute_seconds =
@@ -478,7 +493,7 @@ static void predict_at(const weft_predictor *p, weft_implementation *made,
     const weft_kernel_prediction part = weft_implementation_prediction(made);
     made->transfer_seconds = part_transfer(&part, n, terms);
     made->seconds = weft_prediction_seconds(&part, n, terms);
-    if (issues && !terms)
+    if (issues && !fitted)
         made->seconds += ISSUE_SHARE * fmin(made->transfer_seconds, made->compute_seconds);
     const double barriers = part.barriers + (p->is_gpu ? weft_issue_barriers(p, made) : 0);
     const double waiting =
@@ -538,13 +553,13 @@ static double least_compute(const weft_predictor *p, const weft_implementation *
     const int block = p->limits->target.block_threads;
     const weft_operating_point full = {.elements = block, .iterations = 1, .threads = block};
     double seconds = 0;
-    bool measured = false;
+    weft_implementation least = *made;
     for (int i = 0; i < made->fusion->n_calls; ++i) {
         const weft_call *call = &p->graph->calls[made->order[i]];
         const double share =
             weft_traffic_share(p->graph, p->options, made->fusion, call->index_set);
         seconds +=
-            share * cost(p, p->computes[call->id] + made->variants[i] * PLACES, &full, &measured);
+            share * cost(p, p->computes[call->id] + made->variants[i] * PLACES, &full, &least);
     }
     return seconds;
 }

@@ -211,6 +211,15 @@ done:
     return status;
 }
 
+/* Has the calibration of this primitive come beyond its first point (fusion/tune/points.c)? */
+static bool is_known(const weft_predictor *p, const weft_cost_primitive *primitive) {
+    static const weft_operating_point ends[] = {{.elements = 32, .iterations = 1, .threads = 32},
+                                                {.elements = 512, .iterations = 4, .threads = 512}};
+    double seconds = 0;
+    return p->source->lookup(p->source->user, primitive, &ends[0], &seconds) &&
+           p->source->lookup(p->source->user, primitive, &ends[1], &seconds);
+}
+
 /* A source that knows some primitives only, as after a short calibration, must not make these look
  * slow or fast beside the others: analytic times are scaled by the geometric mean of measured over
  * analytic times, at one operating point, of the primitives in registers that are known. */
@@ -231,6 +240,9 @@ static void find_scales(weft_predictor *p) {
         logs[computes] += log(known / analytic);
         ++n[computes];
     }
+    p->knows_all = p->source != NULL;
+    for (int i = 0; i < p->n && p->knows_all; ++i)
+        p->knows_all = p->list[i].shared || is_known(p, &p->list[i]);
     for (int k = 0; k < 2; ++k)
         p->analytic_scale[k] = n[k] > 0 ? exp(logs[k] / n[k]) : 1;
 }

@@ -22,6 +22,7 @@ struct weft_predictor {
     /* of analytic times of transfers, and of computes: how much longer the source's
      * are where it knows them */
     double analytic_scale[2];
+    bool knows_all; /* the source knows all primitives in registers, in small and in large blocks */
     double real_bytes;
     bool is_gpu;
     weft_cost_primitive *list;

@@ -17,8 +17,10 @@
 enum {
     AT_ONCE_MOST = 8,
     CONFIRMATIONS = 5,
-    AT_LEAST = 3,   /* covers measured before any is skipped */
-    SPREAD_OF = 300 /* best covers from which the spread is taken */
+    AT_LEAST = 3,    /* covers measured before any is skipped */
+    SPREAD_OF = 300, /* best covers from which the spread is taken */
+    ELEMENTS_LEAST = 1 << 14,
+    ELEMENTS_MOST = 1 << 28
 };
 /* Later predictions may be too high by this factor more than the worst so far. */
 static const double SLACK = 1.25;
@@ -40,6 +42,26 @@ typedef struct searcher {
     weft_status made[AT_ONCE_MOST];
     weft_error errors[AT_ONCE_MOST];
 } searcher;
+
+weft_status weft_search_elements(const weft_search_script *script, const weft_limits *limits,
+                                 int64_t *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_compilation *compilation = NULL;
+    double bytes = 0;
+    TRY(weft_compile(script->library, limits, script->fragments, script->n_fragments,
+                     script->options, &compilation, error));
+    for (int i = 0; i < weft_compilation_kernels(compilation); ++i) {
+        weft_kernel_info info;
+        weft_compilation_kernel(compilation, i, &info);
+        bytes += info.bytes_loaded + info.bytes_stored;
+    }
+    for (*out = ELEMENTS_LEAST;
+         *out < ELEMENTS_MOST && bytes * (double)*out < 4.0 * (double)limits->l2_bytes;)
+        *out *= 2;
+done:
+    weft_compilation_free(&compilation);
+    return status;
+}
 
 static weft_status describe(searcher *s, const weft_compilation *compilation,
                             weft_search_candidate *candidate, weft_error *error) {

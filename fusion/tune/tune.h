@@ -118,8 +118,7 @@ typedef struct weft_search_options {
     int most;    /* maximum number of covers */
     int spread;  /* additional covers, evenly spaced among the rest of the best 300 */
     bool all;    /* measure all of them, including those that can no longer win */
-    /* measure the best one again, after all others, until two times agree within
-     * WEFT_SEARCH_SCATTER_MOST, five times at most; sets result.scatter */
+    /* measure the best again until two times agree within WEFT_SEARCH_SCATTER_MOST, five times at most; sets result.scatter */
     bool confirm;
     int64_t elements; /* per index set; 0: 10^6 */
     /* Replacement of the measurement, such as one with the caller's own data; NULL: run on the
@@ -142,8 +141,10 @@ typedef struct weft_search_script {
     const weft_compile_options *options;
 } weft_search_script;
 
-/** Compile (several at once) and measure the best covers of a script, in order of prediction. Stops
- *  when no remaining cover can win, i.e. when
+/** Elements (2^k) for which a script moves four times the last-level cache. Errors: of compiling */
+weft_status weft_search_elements(const weft_search_script *script, const weft_limits *limits,
+                                 int64_t *out, weft_error *error);
+/** Compile (several at once) and measure the best covers of a script, in order of prediction, until no remaining one can win:
  *      prediction / (1.25 * worst over-prediction so far) >= best measured time
  *  arena   owns the contents of *out
  *  Errors  WEFT_ERROR_UNSUPPORTED: the script has loops or operators; those of compiling and

@@ -2,15 +2,20 @@
  * that no term was fitted to: the time of the plan that is predicted best over that of the fastest measured, and the rank
  * correlation of predicted and measured times.
  *
- *      bench_predictions [DEVICE [SECONDS [HELD_OUT [ELEMENTS [LIMIT]]]]]
+ *      bench_predictions [--device D] [--seconds S] [--held-out N] [--elements N] [--limit S] [--scripts TEXT,...] [--covers FILE] [--replay FILE]
  *
- * default auto, 60 seconds of calibration into memory (the tuning database is not used), 20 random scripts, of each script
- * as many elements as move four times the last-level cache, 2^23 at most, and no new script from 280 seconds on. Scripts that
- * cannot be measured alone are counted with the reason of the last of them: loops, operators, names that programs define. A plan is measured with data of the tuner; of each
- * script the eight plans that are predicted best and eight others. The slides' scripts have one or two plans each, so that
- * their correlation is that of all seven reductions, and of all three transpositions. */
+ * default auto, 60 seconds of calibration into memory (the tuning database is not used; 0: the model of the device alone),
+ * 20 random scripts, of each script as many elements as move four times the last-level cache, and no new
+ * script from 280 seconds on. TEXT: part of the names of the scripts. --covers: a line for each plan, "precision, script, elements, predicted
+ * and measured seconds, cover". --replay: predicts the plans of such a file again and compares them with the times there, as
+ * for a change of the model on a machine without that device (--device null:h200); "?": its first plan is not in the file. Scripts that cannot be measured alone are counted with the reason of the last of them: loops,
+ * operators, names that programs define. A plan is measured with data of the tuner; of each script the eight plans that are
+ * predicted best and eight others. The slides' scripts have one or two plans each, so that their correlation is that of all
+ * seven reductions, and of all three transpositions. */
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
+#include "fusion/base/array.h"
+#include "fusion/compile/compile.h"
 #include "fusion/cost/measured.h"
 #include "fusion/tune/tune.h"
 #include "fusion/weft_compile.h"
@@ -19,12 +24,13 @@
 #include "random_script.h"
 
 #include <dirent.h>
+#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST = 8, OTHERS = 8, LEAST = 1 << 14, MOST = 1 << 23, POOL = 1024, FILES = 256 };
+enum { FIRST = 8, OTHERS = 8, MOST_PLANS = 64, POOL = 1024, FILES = 256 };
 #define NEAR 1.05
 #define RANKED 5 /* plans of a script whose ranks are compared, at least */
 
@@ -46,6 +52,9 @@ typedef struct bench {
     double seconds, end; /* end: of weft_clock, for the current precision */
     int held_out;
     int64_t elements;
+    const char *scripts; /* parts of their names; NULL: all */
+    FILE *covers;        /* or NULL */
+    char *replay;        /* contents of such a file, or NULL */
     int n, near, n_held, near_held, n_chosen, near_chosen, skipped; /* chosen: of several plans */
     double worst;
     char worst_name[64], reason[200];
@@ -85,27 +94,6 @@ done:
 
 /* ---- one script ---- */
 
-static weft_status choose_elements(const bench *b, const weft_fragment *fragments, int n,
-                                   const weft_compile_options *options, int64_t *out,
-                                   weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_limits *limits = weft_device_limits(b->device);
-    weft_compilation *compilation = NULL;
-    double bytes = 0;
-    TRY(weft_compile(b->library, limits, fragments, n, options, &compilation, error));
-    for (int i = 0; i < weft_compilation_kernels(compilation); ++i) {
-        weft_kernel_info info;
-        weft_compilation_kernel(compilation, i, &info);
-        bytes += info.bytes_loaded + info.bytes_stored;
-    }
-    for (*out = LEAST; *out < MOST && bytes * (double)*out < 4.0 * (double)limits->l2_bytes;)
-        *out *= 2;
-    *out = b->elements > 0 ? b->elements : *out;
-done:
-    weft_compilation_free(&compilation);
-    return status;
-}
-
 static double correlation_of(const double *predicted, const double *measured, int n) {
     return n >= RANKED ? weft_rank_correlation(predicted, measured, n) : NAN;
 }
@@ -120,15 +108,18 @@ static void take_least(bench *b, const char *name, double correlation) {
 
 static void take(bench *b, const char *name, bool held, int64_t elements,
                  const weft_search_result *result) {
-    double predicted[FIRST + OTHERS], measured[FIRST + OTHERS];
+    double predicted[MOST_PLANS], measured[MOST_PLANS];
     const double best = result->candidates[result->best].measured;
     const double first = result->candidates[0].measured / best;
     pool *own = strncmp(name, "reduction_", 10) == 0   ? &b->pools[0]
                 : strncmp(name, "transpose_", 10) == 0 ? &b->pools[1]
                                                        : NULL;
-    for (int k = 0; k < result->n_measured && k < FIRST + OTHERS; ++k) {
+    for (int k = 0; k < result->n_measured && k < MOST_PLANS; ++k) {
         predicted[k] = result->candidates[k].predicted;
         measured[k] = result->candidates[k].measured;
+        if (b->covers)
+            fprintf(b->covers, "%s\t%s\t%lld\t%.4g\t%.4g\t%s", b->single ? "float" : "double", name,
+                    (long long)elements, predicted[k], measured[k], result->candidates[k].cover);
         if (own && own->n < POOL) {
             own->predicted[own->n] = predicted[k];
             own->measured[own->n++] = measured[k];
@@ -153,21 +144,98 @@ static void take(bench *b, const char *name, bool held, int64_t elements,
     }
 }
 
+static int by_prediction(const void *a, const void *b) {
+    const double x = ((const weft_search_candidate *)a)->predicted;
+    const double y = ((const weft_search_candidate *)b)->predicted;
+    return (x > y) - (x < y);
+}
+
+static weft_status predict_cover(const bench *b, const weft_search_script *script,
+                                 const char *cover, int64_t elements, weft_search_candidate *out,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_compile_options options = *script->options;
+    weft_compilation *compilation = NULL;
+    weft_text text = {0};
+    options.cover = cover;
+    options.elements = elements;
+    TRY(weft_compile(b->library, weft_device_limits(b->device), script->fragments,
+                     script->n_fragments, &options, &compilation, error));
+    const weft_segment *segment = weft_compilation_only(compilation);
+    if (!segment)
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "no single segment"));
+    TRY(weft_compilation_cover(compilation, &text, error));
+    out->predicted = segment->cover->seconds;
+    out->cover = weft_arena_copy(b->arena, text.data, text.length);
+done:
+    weft_text_free(&text);
+    weft_compilation_free(&compilation);
+    return status;
+}
+
+/* The plans of this script in the file, in the order of their predictions now. */
+static weft_status replay(const bench *b, const char *name, const weft_search_script *script,
+                          weft_search_result *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_search_candidate first = {0};
+    bool known = false;
+    TRY(WEFT_ALLOC(b->arena, out->candidates, MOST_PLANS, error));
+    for (char *line = b->replay; *line && out->n_measured < MOST_PLANS;) {
+        char precision[8], of[64], cover[4000];
+        double predicted, measured;
+        long long elements;
+        const size_t length = strcspn(line, "\n");
+        const int n = sscanf(line, "%7[^\t]\t%63[^\t]\t%lld\t%lg\t%lg\t%3999[^\n]", precision, of,
+                             &elements, &predicted, &measured, cover);
+        line += length + (line[length] == '\n');
+        if (n != 6 || strcmp(of, name) != 0 || (strcmp(precision, "float") == 0) != b->single)
+            continue;
+        weft_search_candidate *one = &out->candidates[out->n_measured++];
+        if (!first.cover)
+            TRY(predict_cover(b, script, NULL, elements, &first, error));
+        TRY(predict_cover(b, script, cover, elements, one, error));
+        one->measured = measured;
+        known |= strcmp(one->cover, first.cover) == 0;
+    }
+    qsort(out->candidates, (size_t)out->n_measured, sizeof *out->candidates, by_prediction);
+    for (int k = 0; k < out->n_measured; ++k)
+        if (out->candidates[k].measured < out->candidates[out->best].measured)
+            out->best = k;
+    if (!known && out->n_measured > 0)
+        printf("? %s", first.cover);
+done:
+    return status;
+}
+
+static bool asked_for(const bench *b, const char *name) {
+    const char *at = b->scripts;
+    while (at && *at) {
+        const size_t length = strcspn(at, ",");
+        if (memmem(name, strlen(name), at, length))
+            return true;
+        at += length + (at[length] == ',');
+    }
+    return !b->scripts;
+}
+
 /* A script in one precision. *measured: it could be. */
 static weft_status run(bench *b, const char *name, bool held, const weft_fragment *fragments, int n,
                        const weft_parameter *parameter, bool *measured, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_search_result result = {0};
-    int64_t elements = 0;
+    int64_t elements = b->elements;
     weft_compile_options options = {.size = sizeof options,
                                     .single = b->single,
                                     .parameters = parameter,
                                     .n_parameters = parameter != NULL,
-                                    .costs = &b->source};
+                                    .costs = b->costs ? &b->source : NULL};
     const weft_search_script script = {b->library, fragments, n, &options};
+    if (!asked_for(b, name))
+        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "not asked for");
     if (weft_clock() > b->end)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "the time is over");
-    TRY(choose_elements(b, fragments, n, &options, &elements, error));
+    if (elements <= 0)
+        TRY(weft_search_elements(&script, weft_device_limits(b->device), &elements, error));
     options.elements = elements;
     const weft_search_options how = {.size = sizeof how,
                                      .most = FIRST,
@@ -175,7 +243,10 @@ static weft_status run(bench *b, const char *name, bool held, const weft_fragmen
                                      .all = true,
                                      .confirm = true,
                                      .elements = elements};
-    TRY(weft_search_covers(b->device, &script, &how, b->arena, &result, error));
+    if (b->replay)
+        TRY(replay(b, name, &script, &result, error));
+    else
+        TRY(weft_search_covers(b->device, &script, &how, b->arena, &result, error));
     *measured = result.n_measured > 0;
     if (*measured)
         take(b, name, held, elements, &result);
@@ -306,25 +377,63 @@ static void print_summary(const bench *b) {
         printf("%d scripts were not measured, the last: %s\n", b->skipped, b->reason);
 }
 
+static void usage(void) {
+    fprintf(stderr,
+            "usage: bench_predictions [--device D] [--seconds S] [--held-out N] "
+            "[--elements N] [--limit S] [--scripts TEXT,...] [--covers FILE] [--replay FILE]\n");
+    exit(2);
+}
+
+static void read_options(bench *b, const char **device, double *limit, int argc, char **argv) {
+    static const struct option options[] = {
+        {"device", 1, NULL, 'd'},   {"seconds", 1, NULL, 's'}, {"held-out", 1, NULL, 'h'},
+        {"elements", 1, NULL, 'e'}, {"limit", 1, NULL, 'l'},   {"scripts", 1, NULL, 'n'},
+        {"covers", 1, NULL, 'c'},   {"replay", 1, NULL, 'r'},  {0}};
+    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        if (c == 'd')
+            *device = optarg;
+        else if (c == 's')
+            b->seconds = atof(optarg);
+        else if (c == 'h')
+            b->held_out = atoi(optarg);
+        else if (c == 'e')
+            b->elements = atoll(optarg);
+        else if (c == 'l')
+            *limit = atof(optarg);
+        else if (c == 'n')
+            b->scripts = optarg;
+        else if (c == 'r')
+            b->replay = optarg; /* read by main */
+        else if (c != 'c' || !(b->covers = fopen(optarg, "w")))
+            usage();
+    }
+    if (optind < argc)
+        usage();
+}
+
 int main(int argc, char **argv) {
     weft_status status = WEFT_OK;
     weft_error problem = {0}, *error = &problem;
     const double start = weft_clock();
+    const char *device = "auto";
+    double limit = 280;
     bench *b = calloc(1, sizeof *b);
     if (!b)
         return 1;
-    *b = (bench){.seconds = argc > 2 ? atof(argv[2]) : 60,
-                 .held_out = argc > 3 ? atoi(argv[3]) : 20,
-                 .elements = argc > 4 ? atoll(argv[4]) : 0,
-                 .least_ranks = INFINITY};
-    const double limit = argc > 5 ? atof(argv[5]) : 280;
+    *b = (bench){.seconds = 60, .held_out = 20, .least_ranks = INFINITY};
+    read_options(b, &device, &limit, argc, argv);
     weft_device_options in_memory = weft_device_options_default(NULL);
     in_memory.cache = WEFT_CACHE_OFF;
     TRY(weft_arena_make(&b->arena, error));
-    TRY(weft_device_open(argc > 1 ? argv[1] : "auto", NULL, &b->device, error));
+    TRY(weft_device_open(device, NULL, &b->device, error));
     TRY(weft_tuning_open(&in_memory, &b->tuning, error));
     TRY(weft_fem_library_make(&b->library, error));
-    TRY(calibrate(b, error));
+    if (b->replay) {
+        const char *path = b->replay;
+        size_t length = 0;
+        TRY(weft_file_read(path, &b->replay, &length, error));
+    } else if (b->seconds > 0)
+        TRY(calibrate(b, error));
     TRY(weft_library_add_directory(b->library, WEFT_SOURCE_DIR "/docs/examples/slides", error));
     TRY(random_natives_add(b->library, error));
     printf("%-6s %-34s %9s %4s %10s %7s %8s\n", "", "script", "elements", "run", "best, us",
@@ -338,6 +447,8 @@ int main(int argc, char **argv) {
 done:
     if (status != WEFT_OK)
         fprintf(stderr, "%s\n", error->message);
+    if (b->covers)
+        fclose(b->covers);
     weft_measured_costs_free(&b->costs);
     weft_library_free(&b->library);
     weft_tuning_close(&b->tuning);

@@ -218,6 +218,18 @@ class Ranks(unittest.TestCase):
         self.assertAlmostEqual(predicted.shares[0].seconds / predicted.shares[1].seconds, 1)
         self.assertIn("4 threads", predicted.shares[1].device)
 
+    def test_predicted_shares(self):
+        """As many nodes take longer where rows have 27 entries than where they have 15."""
+        seconds = []
+        for name, cell in ("cube:12", "tetrahedron"), ("hexes:12", "hexahedron"):
+            text = "V = FiniteElement('Lagrange', %s, 1)\nu, v = TrialFunction(V), TestFunction(V)\n" % cell
+            form = weft.FormFile(text + "a, L = inner(grad(u), grad(v))*dx, v*dx\n", name="diffusion.ufl")
+            problem = weft.Problem(weft.Mesh(name), form, ranks=2, shares=[0.5, 0.5], tolerance=1e-2,
+                                   assembly="csr", conditions=[weft.Dirichlet("left", 1)])
+            problem.solve()
+            seconds.append(problem.shares[0].seconds)
+        self.assertLess(1.05 * seconds[0], seconds[1])
+
     def test_mistakes(self):
         def make(forms="diffusion", **options):
             return weft.Problem(self.mesh, forms, conditions=[weft.Dirichlet("boundary", 0)], **options)

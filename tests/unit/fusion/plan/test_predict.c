@@ -129,11 +129,11 @@ static void every_thread_spills(void **state) {
             continue;
         const double lists = (one->bytes_loaded + one->bytes_stored) / limits->bandwidth;
         weft_implementation again = *one;
-        weft_implementation_spills((int)(8 * words), &again);
+        weft_implementation_compiled(0, (int)(8 * words), &again);
         ++n_spilling;
         assert_double_near(SHARE * (one->equation_seconds - lists), again.equation_seconds - lists,
                            0.1, 0);
-        weft_implementation_spills(0, &again);
+        weft_implementation_compiled(0, 0, &again);
         assert_double_near(lists, again.equation_seconds, 0.1, 0);
     }
     assert_true(n_spilling > 0);

@@ -103,6 +103,7 @@ static void rows(void **state) {
                   "input p : real over cols;\ninput r : real over rows;\n"
                   "q = gemv(A, p) + r;\ns = gemtv(A, r);\nreturn q, s;\n");
     check(&c, ROWS_APART, 13, 1029, 1);
+    check(&c, ROWS_APART, 301, 1029, 1); /* more rows of a part than a warp asks for ahead */
     check(&c, ROWS_APART, 11, 9731, 2);
     case_close(&c);
 }
