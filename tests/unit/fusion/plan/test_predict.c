@@ -53,6 +53,70 @@ static void unknown_primitives_are_scaled(void **state) {
     assert_double_near(transfer_seconds(*state, &costs), 480 / bandwidth, 1e-9, 0);
 }
 
+/* As after the first second of a calibration: one point of loads and stores is known, and stores are slow there. */
+static bool one_point(void *user, const weft_cost_primitive *primitive,
+                      const weft_operating_point *point, double *seconds) {
+    (void)user;
+    if (primitive->kind == WEFT_COST_COMPUTE || point->elements != 128 || point->iterations != 1)
+        return false;
+    *seconds = primitive->bytes / 4e12 * (primitive->kind == WEFT_COST_STORE ? 20 : 1);
+    return true;
+}
+
+/* On a GPU a plan with that point is not compared by it with plans without: the plan is that of the model. */
+static void one_measured_point_chooses_nothing(void **state) {
+    weft_device *device = NULL;
+    weft_text covers[2] = {{0}, {0}};
+    const weft_cost_source source = {.name = "one point", .lookup = one_point};
+    const weft_fragment fragment = {"sum.weft", "index N;\ninput x, z : real over N;\n"
+                                                "y = 2*x + z;\nreturn y;\n"};
+    assert_int_equal(weft_device_open("null:h200", NULL, &device, NULL), WEFT_OK);
+    for (int i = 0; i < 2; ++i) {
+        weft_compilation *compilation = NULL;
+        const weft_compile_options options = {
+            .size = sizeof options, .elements = 1 << 27, .costs = i ? &source : NULL};
+        assert_int_equal(weft_compile(*state, weft_device_limits(device), &fragment, 1, &options,
+                                      &compilation, NULL),
+                         WEFT_OK);
+        assert_int_equal(weft_compilation_cover(compilation, &covers[i], NULL), WEFT_OK);
+        weft_compilation_free(&compilation);
+    }
+    assert_string_equal(covers[0].data, covers[1].data);
+    weft_text_free(&covers[0]);
+    weft_text_free(&covers[1]);
+    weft_device_free(&device);
+}
+
+/* Blocks of 16 elements with 16 threads each: with 200 registers a thread a multiprocessor has one of them, with 40 six, which
+ * hide each other's waits. */
+static void registers_limit_resident_blocks(void **state) {
+    weft_device *device = NULL;
+    weft_compilation *compilation = NULL;
+    const weft_fragment fragment = {"cholesky.weft",
+                                    "index N plain;\ninput A : real[16,16] over N;\n"
+                                    "input b : real[16] over N;\n"
+                                    "F = cholesky(A);\nx = cholesky_solve(F, b);\nreturn x;\n"};
+    const weft_compile_options options = {
+        .size = sizeof options, .single = true, .elements = 100000};
+    int n_slower = 0;
+    assert_int_equal(weft_device_open("null:h200", NULL, &device, NULL), WEFT_OK);
+    assert_int_equal(weft_compile(*state, weft_device_limits(device), &fragment, 1, &options,
+                                  &compilation, NULL),
+                     WEFT_OK);
+    const weft_segment *segment = weft_compilation_only(compilation);
+    for (int i = 0; i < segment->implementations->n; ++i) {
+        weft_implementation few = segment->implementations->list[i], many = few;
+        weft_implementation_compiled(40, 0, &few);
+        weft_implementation_compiled(200, 0, &many);
+        assert_true(many.seconds >= few.seconds);
+        if (few.threads_per_element == 16 && few.elements_per_block == 16)
+            n_slower += many.seconds > 1.3 * few.seconds;
+    }
+    assert_true(n_slower > 0);
+    weft_compilation_free(&compilation);
+    weft_device_free(&device);
+}
+
 /* Bytes loaded per entry of A: its own, and a part of x that depends on the number of columns. */
 static double loaded_bytes(const weft_library *library, int64_t elements) {
     weft_device *device = NULL;
@@ -220,6 +284,8 @@ int main(void) {
                                        cmocka_unit_test(every_thread_spills),
                                        cmocka_unit_test(results_in_place_do_not_spill),
                                        cmocka_unit_test(unknown_primitives_are_scaled),
+                                       cmocka_unit_test(one_measured_point_chooses_nothing),
+                                       cmocka_unit_test(registers_limit_resident_blocks),
                                        cmocka_unit_test(matrices_have_the_expected_size),
                                        cmocka_unit_test(large_matrices_are_read_one_after_another)};
     return cmocka_run_group_tests(tests, library_open, library_close);
