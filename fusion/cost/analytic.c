@@ -65,10 +65,11 @@ double weft_cost_resident(const weft_limits *limits, const weft_operating_point 
 /* The latency of a warp's instructions is hidden by other warps, until they issue one per clock and scheduler. */
 double weft_cost_issue(const weft_limits *limits, const weft_operating_point *point,
                        const weft_warp_work *work) {
+    const double warps = ceil((double)point->threads / limits->target.warp_threads);
     const double blocks = weft_cost_resident(limits, point) / point->threads;
     const double issued = fmax(work->instructions / SCHEDULERS, work->wavefronts);
     const double latency =
-        (work->chain * INSTRUCTION_LATENCY + work->waits * WAIT_LATENCY) / blocks;
+        (work->instructions / warps * INSTRUCTION_LATENCY + work->waits * WAIT_LATENCY) / blocks;
     const double clocks = fmax(issued, latency) + ISSUE_OVERLAP * fmin(issued, latency);
     return clocks / CLOCK / weft_cost_multiprocessors(limits) / point->elements;
 }
@@ -87,9 +88,9 @@ static double at_most_one(double x) {
 
 /* Bytes that memory transfers for each byte of a list of large elements that is not interleaved. A warp has as many elements
  * as its block, or as it has threads, and consecutive components of each, by as many threads as the warp has of an element. Runs of
- * one sector cost a fifth more, shorter ones what they transfer, or half of that where a thread loads all of
- * its element into registers and the cache keeps a line for each (Cholesky and LU factors of 8 x 8, 100,000 of them): on an H200, sums of tiles of 256 floats read 3.9 TB/s in runs of 64 bytes, 3.1 to 3.5 in
- * runs of 32. */
+ * one sector cost a fifth more, shorter ones what they transfer, or half of that where a thread loads all of its element into
+ * registers and the cache keeps a line for each (factors of 8 x 8, 100,000 of them). On an H200, sums of tiles of 256 floats
+ * read 3.9 TB/s in runs of 64 bytes, 3.1 to 3.5 in runs of 32. */
 static double sector_waste(const weft_cost_primitive *primitive, const weft_operating_point *point,
                            const weft_limits *limits) {
     const int warp = limits->target.warp_threads;

@@ -20,8 +20,6 @@ typedef struct weft_warp_work {
     double instructions; /* of all warps */
     double wavefronts;   /* accesses to shared memory, with those that bank conflicts add */
     double waits;        /* of a warp, for its loads from memory */
-    double
-        chain; /* instructions one after another: of the warps that have most to do in each call */
 } weft_warp_work;
 
 /** Seconds per element that multiprocessors take to execute the work of blocks at an operating point, besides moving

@@ -94,9 +94,7 @@ static bool is_shared(const issue *s, int slot) {
 
 static void add(issue *s, int threads, double instructions, double wavefronts) {
     const double warps = warps_of(s, threads), iterations = iterations_of(s, threads);
-    const double each = OF_CALL + iterations * (OF_ITERATION + instructions);
-    s->work.instructions += warps * each;
-    s->work.chain += each;
+    s->work.instructions += warps * (OF_CALL + iterations * (OF_ITERATION + instructions));
     s->work.wavefronts += warps * iterations * wavefronts;
 }
 
@@ -160,7 +158,6 @@ weft_warp_work weft_issue_work(const weft_predictor *p, const weft_implementatio
         add_call(&s, i);
     s.work.waits += (loads + IN_REGISTERS - 1) / IN_REGISTERS;
     s.work.instructions += OF_BLOCK * (double)warps_of(&s, s.threads) / made->serial_iterations;
-    s.work.chain += (double)OF_BLOCK / made->serial_iterations;
     return s.work;
 }
 
