@@ -101,3 +101,45 @@ int weft_peak_not_in_place(const weft_graph *graph, const weft_compile_options *
     }
     return peak;
 }
+
+/* Can a gather evaluate the call for each contribution: arithmetic on whole lists of the elements, and on scalars of
+ * the targets, which it reads through the connectivity of the accumulation? */
+static bool is_foldable(const weft_graph *graph, const weft_call *call,
+                        const weft_accumulation *a) {
+    int n_lists = 0;
+    for (int i = 0; i < call->n_operands; ++i) {
+        const weft_operand *operand = &call->operands[i];
+        const weft_value *value = &graph->values[operand->value];
+        const bool is_owner = operand->connectivity == a->connectivity;
+        const int width = is_owner ? graph->connectivities[a->connectivity].width : 1;
+        n_lists += value->index_set >= 0 && !is_owner;
+        if (operand->offset != 0 || (operand->connectivity >= 0 && !is_owner) ||
+            (is_owner && weft_shape_count(&value->shape) != 1) ||
+            weft_shape_count(&operand->shape) != width * weft_shape_count(&value->shape))
+            return false;
+    }
+    return call->n_arithmetic > 0 && n_lists <= 2;
+}
+
+/* Is a fusion one call whose result only the gather of a scalar reads, which can evaluate it itself? That spares a kernel
+ * and the contributions in memory. A call of an elementary function would be computed once for each target of its element, and
+ * is not evaluated there. */
+bool weft_gather_evaluates(const weft_graph *graph, const weft_compile_options *options,
+                           bool on_gpu, const weft_fusion *fusion) {
+    const weft_call *call = &graph->calls[fusion->calls[0]];
+    bool found = false;
+    if (!on_gpu || options->plan != WEFT_PLAN_FUSED || fusion->n_calls != 1 || call->result < 0 ||
+        graph->values[call->result].storage >= 0 ||
+        weft_value_is_live_out(graph, fusion, call->result))
+        return false;
+    for (int k = 0; k < graph->n_accumulations; ++k) {
+        const weft_accumulation *a = &graph->accumulations[k];
+        if (a->source != call->result)
+            continue;
+        if (found || a->call != call->id || !weft_scatter_gathers(options, a) ||
+            weft_shape_count(&graph->values[a->target].shape) != 1 || !is_foldable(graph, call, a))
+            return false;
+        found = true;
+    }
+    return found;
+}

@@ -5,6 +5,7 @@
 #include "fusion/base/target.h"
 #include "fusion/plan/cell_patches.h"
 #include "fusion/plan/implementations.h"
+#include "fusion/plan/in_place.h"
 #include "fusion/plan/legality.h"
 #include "fusion/plan/patches.h"
 #include "fusion/plan/scatter.h"
@@ -384,48 +385,6 @@ static weft_status kernel_extras(planner *p, weft_plan_kernel *kernel, bool was_
     return WEFT_OK;
 }
 
-/* Can a gather evaluate the call for each contribution: arithmetic on whole lists of the elements, and on scalars of
- * the targets, which it reads through the connectivity of the accumulation? */
-static bool is_foldable(const weft_graph *graph, const weft_call *call,
-                        const weft_accumulation *a) {
-    int n_lists = 0;
-    for (int i = 0; i < call->n_operands; ++i) {
-        const weft_operand *operand = &call->operands[i];
-        const weft_value *value = &graph->values[operand->value];
-        const bool is_owner = operand->connectivity == a->connectivity;
-        const int width = is_owner ? graph->connectivities[a->connectivity].width : 1;
-        n_lists += value->index_set >= 0 && !is_owner;
-        if (operand->offset != 0 || (operand->connectivity >= 0 && !is_owner) ||
-            (is_owner && weft_shape_count(&value->shape) != 1) ||
-            weft_shape_count(&operand->shape) != width * weft_shape_count(&value->shape))
-            return false;
-    }
-    return call->n_arithmetic > 0 && n_lists <= 2;
-}
-
-/* Is a fusion one call whose result only the gather of a scalar reads, which can evaluate it itself? That spares a kernel
- * and the contributions in memory. A call of an elementary function would be computed once for each target of its element, and
- * is not evaluated there. */
-static bool is_folded(const planner *p, const weft_fusion *fusion) {
-    const weft_graph *graph = p->graph;
-    const weft_call *call = &graph->calls[fusion->calls[0]];
-    bool found = false;
-    if (!p->plan->is_simt || p->options->plan != WEFT_PLAN_FUSED || fusion->n_calls != 1 ||
-        call->result < 0 || graph->values[call->result].storage >= 0 ||
-        weft_value_is_live_out(graph, fusion, call->result))
-        return false;
-    for (int k = 0; k < graph->n_accumulations; ++k) {
-        const weft_accumulation *a = &graph->accumulations[k];
-        if (a->source != call->result)
-            continue;
-        if (found || a->call != call->id || !weft_scatter_gathers(p->options, a) ||
-            weft_shape_count(&graph->values[a->target].shape) != 1 || !is_foldable(graph, call, a))
-            return false;
-        found = true;
-    }
-    return found;
-}
-
 /* The operands of a call that a gather evaluates, each once. */
 static weft_status folded_loads(planner *p, weft_plan_kernel *kernel, const weft_call *call,
                                 weft_error *error) {
@@ -566,7 +525,8 @@ static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error 
     weft_status status = WEFT_OK;
     for (int i = 0; i < cover->n; ++i) {
         weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
-        if ((!cover->folds || cover->folds[i]) && is_folded(p, cover->list[i]->fusion)) {
+        if ((!cover->folds || cover->folds[i]) &&
+            weft_gather_evaluates(p->graph, p->options, p->plan->is_simt, cover->list[i]->fusion)) {
             TRY(gather_kernels(p, cover->list[i]->fusion, cover->list[i], error));
             continue;
         }

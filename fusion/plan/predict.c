@@ -408,7 +408,8 @@ void weft_implementation_compiled(int registers, int spilled, weft_implementatio
 }
 
 /* Seconds of the kernels that gather the accumulations of this one, with their launches. */
-static double gather_seconds(const weft_predictor *p, weft_implementation *made, double launch) {
+static double gather_seconds(const weft_predictor *p, weft_implementation *made, bool evaluates,
+                             double launch) {
     const double bandwidth = weft_cost_bandwidth(p->limits);
     double sum = 0;
     for (int i = 0; i < p->graph->n_accumulations; ++i) {
@@ -416,7 +417,7 @@ static double gather_seconds(const weft_predictor *p, weft_implementation *made,
         if (!weft_scatter_gathers(p->options, a) || !weft_fusion_contains(made->fusion, a->call))
             continue;
         double loaded = 0, stored = 0;
-        weft_traffic_of_gather(p->graph, a, false, p->real_bytes,
+        weft_traffic_of_gather(p->graph, a, evaluates, p->real_bytes,
                                p->graph->values[a->target].is_input, &loaded, &stored);
         const int number = p->accumulates[i * PLACES + PLACE_REGISTER];
         const double n = weft_elements_assumed(p->graph, p->options,
@@ -608,9 +609,13 @@ void weft_predict(const weft_predictor *p, weft_implementation *made) {
     predict_at(p, made, point, uneven, n);
     made->seconds *= ring_factor(p, made);
     made->seconds = fmax(made->seconds, start_seconds(p, made));
-    made->cost = n * made->seconds +
-                 (has_reduction(p, made) ? 2 : 1) * launch + /* second one: final reduction */
-                 gather_seconds(p, made, launch);
+    const bool is_evaluated = weft_gather_evaluates(p->graph, p->options, p->is_gpu, made->fusion);
+    const double gathers = gather_seconds(p, made, is_evaluated, launch);
+    if (is_evaluated)
+        made->seconds = fmax((gathers - launch) / n, made->compute_seconds);
+    made->cost = n * made->seconds + launch;
+    if (!is_evaluated)
+        made->cost += gathers + (has_reduction(p, made) ? launch : 0); /* final reduction */
 }
 
 /* ---- several kernels in one launch ---- */

@@ -279,9 +279,41 @@ static void results_in_place_do_not_spill(void **state) {
     weft_device_free(&device);
 }
 
+/* A gather that evaluates the contributions of a list of scalars is one launch; those of vectors are written by another. */
+static void evaluated_contributions_take_one_launch(void **state) {
+    weft_device *device = NULL;
+    assert_int_equal(weft_device_open("null:h200", NULL, &device, NULL), WEFT_OK);
+    const weft_limits *limits = weft_device_limits(device);
+    for (int is_vector = 0; is_vector < 2; ++is_vector) {
+        weft_compilation *compilation = NULL;
+        const weft_fragment fragment = {
+            "gather.weft", is_vector
+                               ? "index fine, coarse;\nconnectivity parents : fine -> coarse[2];\n"
+                                 "input w : real[2, 3] over fine;\ninput r : real over fine;\n"
+                                 "rc[parents] += w*r;\nreturn rc;\n"
+                               : "index fine, coarse;\nconnectivity parents : fine -> coarse[2];\n"
+                                 "input w : real[2] over fine;\ninput r : real over fine;\n"
+                                 "rc[parents] += w*r;\nreturn rc;\n"};
+        const weft_compile_options options = {
+            .size = sizeof options, .elements = 1000, .scatter = WEFT_SCATTER_GATHERED};
+        assert_int_equal(weft_compile(*state, limits, &fragment, 1, &options, &compilation, NULL),
+                         WEFT_OK);
+        const weft_segment *segment = weft_compilation_only(compilation);
+        double seconds = 0;
+        for (int i = 0; i < segment->cover->n; ++i)
+            seconds += segment->cover->list[i]->cost;
+        assert_int_equal(segment->plan->n_kernels, 1 + is_vector);
+        assert_true(seconds >= (1 + is_vector) * limits->launch_seconds);
+        assert_true(seconds < (1.5 + is_vector) * limits->launch_seconds);
+        weft_compilation_free(&compilation);
+    }
+    weft_device_free(&device);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(elimination_passes_over_its_array),
                                        cmocka_unit_test(every_thread_spills),
+                                       cmocka_unit_test(evaluated_contributions_take_one_launch),
                                        cmocka_unit_test(results_in_place_do_not_spill),
                                        cmocka_unit_test(unknown_primitives_are_scaled),
                                        cmocka_unit_test(one_measured_point_chooses_nothing),
