@@ -6,6 +6,7 @@
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/legality.h"
 #include "fusion/plan/nested.h"
+#include "fusion/plan/segment.h"
 #include "fusion/plan/variants.h"
 
 #include <string.h>
@@ -176,6 +177,28 @@ static weft_status check_fits(const variant_search *p, weft_error *error) {
     return WEFT_ERROR_USAGE;
 }
 
+/* Try the variants that are not forced, with the shapes that the directive allows. */
+static weft_status try_variants(variant_search *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (p->fixed) {
+        status = try_fixed(p, weft_target_block(p->limits, p->options->single), error);
+        goto done;
+    }
+    TRY(weft_variants_try_all(p, error));
+    TRY(weft_variants_try_dense(p, error));
+done:
+    return status;
+}
+
+static weft_status keep_beam(variant_search *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    finish_kept(p);
+    for (int i = 0; i < p->n_beam; ++i)
+        TRY(WEFT_APPEND(p->arena, p->made->list, p->made->n, p->beam[i], error));
+done:
+    return status;
+}
+
 static weft_status implement(variant_search *p, const weft_fusion *fusion, weft_error *error) {
     weft_status status = WEFT_OK;
     p->fixed = !p->is_gpu || has_fixed_shape(p, fusion);
@@ -187,13 +210,7 @@ static weft_status implement(variant_search *p, const weft_fusion *fusion, weft_
         goto done;
     }
     TRY(trial_make(p, fusion, error));
-    if (p->fixed) {
-        TRY(try_fixed(p, weft_target_block(p->limits, p->options->single), error));
-    } else {
-        TRY(weft_variants_try_all(p, error));
-        TRY(choose_variants(p, &p->candidate, error));
-        TRY(weft_variants_try_dense(p, error));
-    }
+    TRY(try_variants(p, error));
     if (p->n_beam == 0 && !p->fixed && p->directive.choices[FUSE_THREADS] <= 1) {
         /* nothing fits: fall back to one thread per element */
         TRY(choose_variants(p, &p->candidate, error));
@@ -201,11 +218,22 @@ static weft_status implement(variant_search *p, const weft_fusion *fusion, weft_
             TRY(weft_variants_try_registers(p, error));
     }
     TRY(check_fits(p, error));
-    finish_kept(p);
-    for (int i = 0; i < p->n_beam; ++i) {
-        weft_implementations *made = p->made;
-        TRY(WEFT_APPEND(p->arena, made->list, made->n, p->beam[i], error));
-    }
+    TRY(keep_beam(p, error));
+done:
+    return status;
+}
+
+/* What all fusions share. The inputs are set. */
+static weft_status begin(variant_search *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int n = p->fusions->n > 0 ? p->fusions->n : 1;
+    TRY(WEFT_ALLOC(p->arena, p->made, 1, error));
+    TRY(weft_predictor_make(p->arena, p->graph, p->limits, p->options, &p->predictor, error));
+    TRY(weft_order_table_make(p->arena, &p->orders, error));
+    TRY(weft_placer_make(p->arena, p->graph, p->limits, p->options, &p->placer, error));
+    p->is_gpu = weft_target_is_simt(p->limits);
+    p->combinations_most = TRIALS_MOST / n < LEAST ? LEAST : TRIALS_MOST / n;
+    TRY(WEFT_ALLOC(p->arena, p->forced, (size_t)p->graph->n_calls + 1, error));
 done:
     return status;
 }
@@ -217,19 +245,50 @@ weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph
     weft_status status = WEFT_OK;
     variant_search p = {
         .arena = arena, .graph = graph, .fusions = fusions, .limits = limits, .options = options};
-    weft_implementations *made = NULL;
-    TRY(WEFT_ALLOC(arena, made, 1, error));
-    TRY(weft_predictor_make(arena, graph, limits, options, &p.predictor, error));
-    TRY(weft_order_table_make(arena, &p.orders, error));
-    TRY(weft_placer_make(arena, graph, limits, options, &p.placer, error));
-    p.made = made;
-    p.is_gpu = weft_target_is_simt(limits);
-    p.combinations_most = TRIALS_MOST / (fusions->n > 0 ? fusions->n : 1);
-    p.combinations_most = p.combinations_most < LEAST ? LEAST : p.combinations_most;
-    TRY(WEFT_ALLOC(arena, p.forced, (size_t)graph->n_calls + 1, error));
+    TRY(begin(&p, error));
     for (int i = 0; i < fusions->n; ++i)
         TRY(implement(&p, &fusions->list[i], error));
-    *out = made;
+    *out = p.made;
+done:
+    return status;
+}
+
+/* Take these variants for all calls of the candidate. Returns false: the script asks for others, or they do not exist. */
+static bool force_variants(variant_search *p, const int *variants) {
+    for (int i = 0; i < p->candidate.fusion->n_calls; ++i) {
+        const weft_specialisation *one = p->graph->calls[p->candidate.order[i]].specialisation;
+        if ((p->forced[i] && p->candidate.variants[i] != variants[i]) || variants[i] < 0 ||
+            variants[i] >= (one ? one->n_variants : 1))
+            return false;
+        p->forced[i] = true;
+        p->candidate.variants[i] = variants[i];
+    }
+    return true;
+}
+
+weft_status weft_implementations_of_shape(const weft_segment *segment, const weft_fusion *fusion,
+                                          const int *variants, const weft_block_shape *shape,
+                                          weft_implementations **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    variant_search p = {.arena = segment->arena,
+                        .graph = segment->graph,
+                        .fusions = segment->fusions,
+                        .limits = &segment->limits,
+                        .options = &segment->options};
+    TRY(begin(&p, error));
+    *out = p.made;
+    p.fixed = !p.is_gpu || has_fixed_shape(&p, fusion);
+    p.directive = weft_block_directive_of(p.graph, p.limits, p.options, fusion);
+    TRY(trial_make(&p, fusion, error));
+    if (!weft_block_meets_directive(&p.directive, shape) || !force_variants(&p, variants))
+        goto done;
+    p.directive.choices[FUSE_BLOCK] = shape->elements;
+    p.directive.choices[FUSE_THREADS] =
+        shape->threads_per_element > 0 ? shape->threads_per_element : 1;
+    p.directive.choices[FUSE_ITERATIONS] = shape->iterations;
+    p.directive.choices[FUSE_STRIDE] = shape->stride;
+    TRY(try_variants(&p, error));
+    TRY(keep_beam(&p, error));
 done:
     return status;
 }

@@ -37,7 +37,9 @@ typedef struct issue {
     const weft_implementation *made;
     int threads, elements; /* per element; per block */
     int block;             /* index of this number of elements in wavefronts */
-    weft_warp_work work;   /* per block, until the end */
+    int conflicts,
+        lines; /* of an access of neighbours to shared memory and to memory; 0: they are of different elements */
+    weft_warp_work work; /* per block, until the end */
 } issue;
 
 /* ---- bank conflicts -------------------------------------------------------------------------- */
@@ -74,6 +76,21 @@ static int accesses_of_warp(const weft_predictor *p, const weft_body_access *acc
     return sum;
 }
 
+/* The same where the threads of an element are neighbours, as those of native bodies are, each with its own component. */
+static int accesses_of_neighbours(const weft_predictor *p, int threads, int elements) {
+    const int at_once = (int)(LINE / p->real_bytes);
+    int most = 1;
+    for (int l = 0; l < at_once; ++l) {
+        int same_bank = 0;
+        for (int k = 0; k < at_once; ++k) {
+            const int apart = (l % threads - k % threads) * elements + l / threads - k / threads;
+            same_bank += apart % at_once == 0;
+        }
+        most = same_bank > most ? same_bank : most;
+    }
+    return most;
+}
+
 /* ---- parts of a kernel ----------------------------------------------------------------------- */
 
 static int iterations_of(const issue *s, int threads) {
@@ -107,7 +124,8 @@ static void add_call(issue *s, int position) {
         int n_shared = 0;
         for (int k = 0; k <= call->n_operands; ++k)
             n_shared += is_shared(s, slots[k]);
-        add(s, n, call->n_arithmetic + (OF_ACCESS + OF_ADDRESS) * n_shared, n_shared);
+        add(s, n, call->n_arithmetic + (OF_ACCESS + OF_ADDRESS) * n_shared,
+            n_shared * fmax(s->conflicts, 1));
         return;
     }
     const weft_call_work *work = &s->p->work[s->p->first_work[call->id] + variant];
@@ -115,7 +133,8 @@ static void add_call(issue *s, int position) {
     for (int k = 0; k <= call->n_operands; ++k)
         if (is_shared(s, slots[k])) {
             instructions += OF_ACCESS * work->accesses[k] + OF_ADDRESS * work->n_accesses[k];
-            wavefronts += work->wavefronts[k][s->block];
+            wavefronts +=
+                s->conflicts > 0 ? work->accesses[k] * s->conflicts : work->wavefronts[k][s->block];
         }
     add(s, call->specialisation->threads[variant], instructions, wavefronts);
 }
@@ -130,10 +149,13 @@ static void add_moves(issue *s, int slot, int *loads) {
     const bool shared = is_shared(s, slot), stored = s->made->produced_here[slot];
     if (value->index_set < 0 || (stored && !s->made->live_out[slot]))
         return;
+    /* no more than have a component at once */
+    const int lines = s->lines < components ? s->lines : components,
+              conflicts = s->conflicts < components ? s->conflicts : components;
     add(s, components,
         (stored ? OF_STORE : OF_LOAD) + (shared ? OF_COPY : 0) +
             (operand->connectivity >= 0 ? OF_INDEX : 0),
-        shared);
+        lines + (shared ? fmax(conflicts, 1) : 0));
     if (stored)
         return;
     const int each = iterations_of(s, components);
@@ -152,6 +174,10 @@ weft_warp_work weft_issue_work(const weft_predictor *p, const weft_implementatio
     const int warp = p->limits->target.warp_threads;
     while (2 << s.block <= warp && 2 << s.block <= s.elements)
         ++s.block;
+    if (made->joint_threads > 0) {
+        s.conflicts = accesses_of_neighbours(p, s.threads, s.elements);
+        s.lines = s.threads < warp ? s.threads : warp;
+    }
     for (int slot = 0; slot < made->n_onchip; ++slot)
         add_moves(&s, slot, &loads);
     for (int i = 0; i < made->fusion->n_calls; ++i)

@@ -41,8 +41,9 @@ enum {
     SECTOR = 32, /* bytes that memory moves at once */
     REGISTERS_MOST = 255,
     REGISTERS_OWN = 24,
-    UNROLLED_FLOPS = 2000, /* of a product whose loops are unrolled, at most */
-    RING_IN_FLIGHT = 16    /* elements on the way in a ring, per thread that could be resident */
+    UNROLLED_COMPONENTS = 512, /* of a value over which a loop is unrolled, at most */
+    UNROLLED_FLOPS = 2000,     /* of a product whose loops are unrolled, at most */
+    RING_IN_FLIGHT = 16 /* elements on the way in a ring, per thread that could be resident */
 };
 
 /* May the measured times of primitives be added up for this kernel? On a GPU only where all of the script's are known at more than
@@ -240,6 +241,18 @@ static double components_moved(const weft_predictor *p, const weft_implementatio
     return n;
 }
 
+/* Words of the values that one of several threads of an element has whole and whose loops are too long to be unrolled: they are
+ * arrays in memory, written and read once. */
+static double words_of_arrays(const weft_predictor *p, const weft_implementation *made) {
+    double sum = 0;
+    for (int m = 0; m < made->n_onchip && made->threads_per_element > 0 && !made->is_dense; ++m) {
+        const int components = weft_shape_count(&made->onchip[m].shape);
+        if (made->placement[m] == PLACE_REGISTER && components > UNROLLED_COMPONENTS)
+            sum += components * (double)p->real_bytes / 4;
+    }
+    return sum;
+}
+
 /* Register spills, as compiled or estimated: words per thread beyond the available registers are written and read back. What
  * is live at once is more than what a compiler spills, which loads late: a third is counted. */
 static double spill_seconds(const weft_predictor *p, const weft_implementation *made) {
@@ -251,10 +264,12 @@ static double spill_seconds(const weft_predictor *p, const weft_implementation *
                             : (double)p->limits->onchip_bytes / 4 /
                                   (made->elements_per_block > 0 ? made->elements_per_block : 1);
     const double bandwidth = weft_cost_bandwidth(p->limits);
-    words -= most;
-    return words > 0 ? spilled_seconds(p->limits, made, 2 * 4 * words) / LIVE_FACTOR +
-                           array_seconds(p, made, most, bandwidth)
-                     : 0;
+    if (words <= most)
+        return 0;
+    const double whole = words_of_arrays(p, made);
+    words = fmax(words - whole - most, 0);
+    return spilled_seconds(p->limits, made, 2 * 4 * (whole + words / LIVE_FACTOR)) +
+           array_seconds(p, made, most, bandwidth);
 }
 
 double weft_predict_spills(const weft_implementation *made) {
@@ -495,7 +510,8 @@ static void predict_at(const weft_predictor *p, weft_implementation *made,
     made->transfer_seconds = part_transfer(&part, n, terms);
     made->seconds = weft_prediction_seconds(&part, n, terms);
     if (issues && !fitted)
-        made->seconds += ISSUE_SHARE * fmin(made->transfer_seconds, made->compute_seconds);
+        made->seconds += fmax(ISSUE_SHARE, point.threads / weft_cost_resident(p->limits, &point)) *
+                         fmin(made->transfer_seconds, made->compute_seconds);
     const double barriers = part.barriers + (p->is_gpu ? weft_issue_barriers(p, made) : 0);
     const double waiting =
         point.threads *

@@ -1,4 +1,4 @@
-/* Runs the compilation stages of a segment, and reads and writes its cover as text. */
+/* Runs the compilation stages of a segment. */
 #include "fusion/plan/segment.h"
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
@@ -11,109 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "2,3:0,1@64x2+32w4rsr": calls in order, their variants, elements per block, iterations, their
- * stride if it is not the block, threads per element, and the place of each on-chip value (r: register, s: shared, o: own register). */
-static void write_implementation(const weft_implementation *one, weft_text *out) {
-    const int n = one->fusion->n_calls;
-    for (int i = 0; i < n; ++i)
-        weft_text_add(out, "%s%d", i > 0 ? "," : "", one->order[i]);
-    for (int i = 0; i < n; ++i)
-        weft_text_add(out, "%s%d", i > 0 ? "," : ":", one->variants[i]);
-    weft_text_add(out, "@%dx%d", one->elements_per_block, one->serial_iterations);
-    if (one->stride != one->elements_per_block)
-        weft_text_add(out, "+%d", one->stride);
-    weft_text_add(out, "w%d", one->threads_per_element);
-    for (int m = 0; m < one->n_onchip; ++m)
-        weft_text_add(out, "%c", "rso"[one->placement[m]]);
-}
-
-static weft_status hash_graph(const weft_graph *graph, char out[33], weft_error *error) {
-    weft_text text = {0};
-    weft_graph_print_text(graph, &text);
-    if (text.failed) {
-        weft_text_free(&text);
-        return weft_no_memory(error);
-    }
-    weft_hash(text.data ? text.data : "", text.length, out);
-    weft_text_free(&text);
-    return WEFT_OK;
-}
-
-weft_status weft_segment_hash_graph(const weft_segment *segment, char out[33], weft_error *error) {
-    return hash_graph(segment->graph, out, error);
-}
-
-weft_status weft_segment_write_cover(const weft_segment *segment, weft_text *out,
-                                     weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_cover *cover = segment->cover;
-    char hash[33];
-    TRY(hash_graph(segment->graph, hash, error));
-    weft_text_add(out, "%s", hash);
-    for (int i = 0; i < cover->n; ++i) {
-        weft_text_add(out, " ");
-        write_implementation(cover->list[i], out);
-    }
-    weft_text_add(out, "\n");
-    if (out->failed)
-        status = weft_no_memory(error);
-done:
-    return status;
-}
-
-/* The implementation that a word denotes; NULL: not found. */
-static const weft_implementation *find_implementation(const weft_implementations *among,
-                                                      const char *word, size_t length,
-                                                      weft_text *scratch) {
-    for (int i = 0; i < among->n; ++i) {
-        if (among->list[i].reason)
-            continue;
-        scratch->length = 0;
-        write_implementation(&among->list[i], scratch);
-        if (!scratch->failed && scratch->length == length &&
-            memcmp(scratch->data, word, length) == 0)
-            return &among->list[i];
-    }
-    return NULL;
-}
-
-/* Find the line of this graph, which starts with its hash, and read its cover. *out is NULL if
- * there is no such line or it names an unknown implementation. */
-static weft_status read_cover(weft_arena *arena, const weft_graph *graph,
-                              const weft_implementations *among, const char *text, weft_cover **out,
-                              weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_text scratch = {0};
-    char hash[33];
-    int n_calls = 0;
-    weft_cover *made = weft_arena_alloc(arena, 1, sizeof *made);
-    *out = NULL;
-    if (!made)
-        TRY(weft_no_memory(error));
-    TRY(WEFT_ALLOC(arena, made->list, (size_t)graph->n_calls + 1, error));
-    TRY(hash_graph(graph, hash, error));
-    const char *line = strstr(text, hash);
-    if (!line)
-        goto done;
-    for (line += 32; *line == ' ' && made->n < graph->n_calls;) {
-        const size_t length = strcspn(++line, " \n");
-        const weft_implementation *one = find_implementation(among, line, length, &scratch);
-        if (!one)
-            goto done;
-        made->list[made->n++] = one;
-        made->seconds += one->cost;
-        n_calls += one->fusion->n_calls;
-        line += length;
-    }
-    if (n_calls == graph->n_calls) /* a line as written has no call twice, so the count suffices */
-        *out = made;
-done:
-    if (scratch.failed && status == WEFT_OK)
-        status = weft_no_memory(error);
-    weft_text_free(&scratch);
-    return status;
-}
-
 /* Choose the cover given by options.cover (the best known from a search) if it is valid, else the
  * one of rank options.alternative, 0 being the best. */
 static weft_status choose_cover(weft_segment *c, weft_error *error) {
@@ -124,7 +21,7 @@ static weft_status choose_cover(weft_segment *c, weft_error *error) {
                                         c->implementations, c->options.plan, false};
     int n = 0;
     if (c->options.cover)
-        TRY(read_cover(c->arena, c->graph, c->implementations, c->options.cover, &c->cover, error));
+        TRY(weft_segment_read_cover(c, c->options.cover, &c->cover, error));
     c->cover_recalled = c->cover != NULL;
     if (c->cover)
         goto done;

@@ -4,6 +4,7 @@
  *  Out: graph, fusions, implementations, cover, plan */
 #pragma once
 
+#include "fusion/plan/block_shapes.h"
 #include "fusion/plan/plan.h"
 
 /** A way to keep concurrent additions apart, as it was tried for a segment. */
@@ -51,6 +52,17 @@ weft_status weft_segment_plan_cover(weft_segment *segment, weft_error *error);
 /** Append the chosen cover as a line of text, in the form that options.cover accepts. */
 weft_status weft_segment_write_cover(const weft_segment *segment, weft_text *out,
                                      weft_error *error);
+/** Read what weft_segment_write_cover wrote, now or in an earlier version: an implementation that the search has not kept is made
+ *  again. *out is NULL: no line is of this graph, or its implementations are not possible any more.
+ *  Errors  those of the predictions; WEFT_ERROR_MEMORY */
+weft_status weft_segment_read_cover(const weft_segment *segment, const char *text, weft_cover **out,
+                                    weft_error *error);
+/** The implementations of one fusion with these variants and this block shape, though predictions would keep others; none: they are
+ *  not possible. Errors  those of weft_implementations_make
+ *  variants  [calls of the fusion], in the order in which they run */
+weft_status weft_implementations_of_shape(const weft_segment *segment, const weft_fusion *fusion,
+                                          const int *variants, const weft_block_shape *shape,
+                                          weft_implementations **out, weft_error *error);
 /** Hash of the graph as it is printed. Errors  WEFT_ERROR_MEMORY */
 weft_status weft_segment_hash_graph(const weft_segment *segment, char out[33], weft_error *error);
 void weft_fusions_print(const weft_segment *c, weft_text *out);

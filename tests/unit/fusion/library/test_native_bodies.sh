@@ -256,7 +256,7 @@ wrong 'real sum = x(0);' 'thread 1 accesses a component that is out of range, or
 wrong 'real sum = x(t + n);' 'f: x: thread 0 accesses a component'
 wrong "$sum sum += 1;" 'WRONG  f  threads 32 in cuda'
 wrong "$sum if (t < 20) __syncthreads();" 'thread 0 is at __syncthreads, thread 20 at an instruction of its warp'
-wrong "$sum if (t > 0)" 'threads wait for each other for ever'
+wrong "$sum if (t > 0) __syncwarp(); __syncthreads();" 'threads wait for each other for ever'
 wrong "__shared__ real all[16]; all[t % 16] = x(t); real sum = all[t % 16];" '__shared__ data of other than the declared size' '//@ shared 32 reals'
 wrong "$sum sum = sum.nothing;" 'f.kernel.c:13'
 
