@@ -164,7 +164,7 @@ typedef struct weft_compile_options {
     int alternative; /* 0: the cover of least predicted time; k: the k-th after it, or the last */
     int patch_nodes; /* of a vector: 128, 256 or 512 (0). Small ones suit a device that is not full */
     bool predicated; /* see weft_program_predicate; for scripts without loops */
-    /* weft_compilation_cover of an earlier compilation, if its implementations still exist */
+    /* weft_compilation_cover of an earlier compilation, if its kernels are still possible */
     const char *cover;
     const struct weft_tuned_source *tuned; /* of tuned parameters; borrowed as costs; may be NULL */
     bool runs_once;                        /* or a few times: on the host compiled in less time */

@@ -202,7 +202,26 @@ done:
     return status;
 }
 
+/* The variants that the user chose are in no kernel with all calls of the block: a native body of several threads is in none with a
+ * reduction, nor has it blocks of any number of elements. */
+static weft_status variants_refused(const weft_segment *c, int number, weft_error *error) {
+    const weft_compile_options *options = &c->options;
+    for (int i = 0; i < options->n_variants; ++i)
+        for (int k = 0; k < c->graph->n_calls; ++k)
+            if (c->graph->calls[k].fuse == number && c->graph->calls[k].specialisation &&
+                strcmp(c->graph->calls[k].label, options->variants[i].function) == 0) {
+                weft_error_at(error, WEFT_ERROR_USAGE, c->graph->fuses[number - 1].place,
+                              "no kernel of this block can have variant %d of '%s'",
+                              options->variants[i].variant, options->variants[i].function);
+                weft_error_hint(error, "without a choice of variant, the planner takes one that "
+                                       "the block can have, if there is one");
+                return WEFT_ERROR_USAGE;
+            }
+    return WEFT_OK;
+}
+
 static weft_status check_kept(const weft_segment *c, weft_error *error) {
+    weft_status status = WEFT_OK;
     for (int i = 0; i < c->graph->n_fuses; ++i) {
         const weft_fuse *fuse = &c->graph->fuses[i];
         bool any = false;
@@ -211,7 +230,12 @@ static weft_status check_kept(const weft_segment *c, weft_error *error) {
         bool has_calls = false;
         for (int k = 0; k < c->graph->n_calls; ++k)
             has_calls |= c->graph->calls[k].fuse == i + 1;
-        if (any && has_calls && !is_kept(c, i + 1))
+        if (!has_calls || is_kept(c, i + 1))
+            continue;
+        status = variants_refused(c, i + 1, error);
+        if (status != WEFT_OK)
+            return status;
+        if (any)
             return no_such_block(c, i + 1, error);
     }
     return WEFT_OK;

@@ -455,6 +455,45 @@ static void blocks_that_are_not_forced(void **state) {
     }
 }
 
+/* Native bodies of 4 and of 8 threads are in no kernel together. */
+static void variants_that_no_kernel_has(void **state) {
+    (void)state;
+    static const char script[] =
+        HEAD "fuse {\n    y = four(x);\n    z = eight(x);\n}\nreturn y, z;\n";
+    static const weft_variant_choice variants[] = {{"four", 1}, {"eight", 1}};
+    weft_device *device = NULL;
+    weft_library *library = NULL;
+    weft_text kernels = {0};
+    assert_int_equal(weft_device_open("null:h200", NULL, &device, NULL), WEFT_OK);
+    assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
+    for (int i = 0; i < 2; ++i)
+        weft_text_add(&kernels,
+                      "//@ function %s(x: real[n]) -> y: real[n]\n//@ kind map\n//@ flops n\n"
+                      "//@ source y = 2 x\n//@ where n > 0\n//@ threads 1\n"
+                      "for (int i = 0; i < n; ++i)\n    y(i) = 2 * x(i);\n"
+                      "//@ body cuda\n//@ threads %d\n//@ compute\n"
+                      "for (int i = t; i < n; i += %d)\n    y(i) = 2 * x(i);\n\n",
+                      i == 0 ? "four" : "eight", 4 << i, 4 << i);
+    assert_int_equal(weft_library_add_text(library, "own.kernel.c", kernels.data, NULL), WEFT_OK);
+    for (int n = 0; n <= 2; ++n) {
+        weft_error error = {0};
+        weft_compilation *c = NULL;
+        const weft_fragment fragment = {"w.weft", script};
+        const weft_compile_options options = {
+            .size = sizeof options, .variants = variants, .n_variants = n};
+        const weft_status status =
+            weft_compile(library, weft_device_limits(device), &fragment, 1, &options, &c, &error);
+        assert_int_equal(status, n < 2 ? WEFT_OK : WEFT_ERROR_USAGE);
+        if (n == 2)
+            assert_non_null(
+                strstr(error.message, "no kernel of this block can have variant 1 of 'four'"));
+        weft_compilation_free(&c);
+    }
+    weft_text_free(&kernels);
+    weft_library_free(&library);
+    weft_device_free(&device);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(variants),
@@ -463,6 +502,7 @@ int main(void) {
         cmocka_unit_test(blocks),
         cmocka_unit_test(left_open),
         cmocka_unit_test(wrong_blocks),
+        cmocka_unit_test(variants_that_no_kernel_has),
         cmocka_unit_test(blocks_that_do_not_fit),
         cmocka_unit_test(printed),
         cmocka_unit_test(explained),
