@@ -76,13 +76,12 @@ void weft_gradient_free(weft_gradient **out) {
 
 /* ---- what a derived problem is given ------------------------------------------------------- */
 
-/* Lists over cells are in blocks, those over dofs are not. */
+/* Lists over cells are in blocks, those over dofs are not, nor are those that functionals alone read. */
 static weft_status check_list(const weft_gradient *g, const derived *d,
                               const weft_problem_value *value, weft_error *error) {
     const weft_binding *binding = g->problem->basis.user;
-    if (!value->source.memory || !ufl_problem_reads(binding->file, value->name) ||
-        ufl_problem_reads_cells(binding->file, value->name) ==
-            ufl_problem_reads_cells(d->ufl, value->name))
+    if (!value->source.memory || ufl_problem_reads_cells(binding->file, value->name) ==
+                                     ufl_problem_reads_cells(d->ufl, value->name))
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                    "'%s' is a list over the cells, which the functional or a derivative reads over "

@@ -135,14 +135,12 @@ class Binding:
             if is_formula(value):
                 source.text = encode(formula(value))
             else:
-                array = None
-                if name in inputs:
-                    over = inputs[name].over
-                    if self.mesh is not self.whole and over:
-                        value = own_values(self.mesh, self.whole, name, self._entities(over), value)
-                    array = inputs[name].array(self.device, name, value)
-                source.text, source.memory = b"0", array._pointer if array is not None else None
-                handle.use(*([array._handle] if array is not None else []))
+                one = inputs.get(name, Input(None, None))  # functionals may read others
+                if self.mesh is not self.whole and one.over:
+                    value = own_values(self.mesh, self.whole, name, self._entities(one.over), value)
+                array = one.array(self.device, name, value)
+                source.memory = array._pointer
+                handle.use(array._handle)
             rows.append(s.weft_problem_value(encode(name), source))
         options = s.weft_bind_options(
             values=(s.weft_problem_value * max(len(rows), 1))(*rows), n_values=len(rows), in_time=in_time, has_mass=of_pencil,

@@ -114,6 +114,28 @@ class Gradients(unittest.TestCase):
         problem.solve()
         self.assertAlmostEqual(problem.gradient("J").value/made.value, 4, delta=1e-9)
 
+    def test_lists_that_functionals_read(self):
+        """Arrays are those of the formulas also where the problem itself does not read them."""
+        text = MOTHER + "e = Coefficient(FiniteElement('DG', triangle, 0))\nD = e*unknown*dx\nK = e*d*ds + d*dx\n"
+        mesh = weft.Mesh("square:4")
+        x, y = mesh.points.T
+        given = {"f": "1", "alpha": 2, "d": "x+2*y", "e": 3}
+        found = []
+        for values in (given, dict(given, d=self.device.asarray(x + 2*y)), dict(given, d=x + 2*y)):
+            problem = self.problem(text, "square:4", values)
+            problem.solve()
+            found.append((problem.gradient("J").value, problem.gradient("K").value))
+        self.assertEqual(found[1], found[0])
+        self.assertEqual(found[2], found[0])
+        self.assertAlmostEqual(found[0][1], 3*6 + 1.5, delta=1e-12)
+        problem = self.problem(text, "square:4", dict(given, e=numpy.ones(32)))
+        problem.solve()
+        self.assertRaisesRegex(weft.UnsupportedError, "'e' is a list over the cells", lambda: problem.gradient("D"))
+        self.assertAlmostEqual(problem.gradient("K").value, 6 + 1.5, delta=1e-12)
+        problem = self.problem(text, "square:4", dict(given, d=numpy.ones(3)))
+        problem.solve()
+        self.assertRaisesRegex(weft.UsageError, "does not have 25 values", lambda: problem.gradient("J"))
+
     def test_taylor(self):
         """|J(m + h q) - J(m) - h dJ q| falls as h^2, for q = 1 and each kind of control."""
         given = {"k": 1.0, "w": 1.0, "c": (0.5, 0.5)}
