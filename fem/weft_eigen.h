@@ -21,7 +21,10 @@ typedef enum weft_eigen_length {
 typedef enum weft_eigen_which {
     WEFT_EIGEN_SMALLEST, /* of a K that is positive semidefinite */
     WEFT_EIGEN_NEAR,     /* nearest to a shift, by a factorization of K - shift M */
-    WEFT_EIGEN_LARGEST   /* of such a K, and an M that is positive definite */
+    WEFT_EIGEN_LARGEST,  /* of such a K, and an M that is positive definite */
+    /* nearest to 0, of both signs, of a K that is positive definite and any symmetric M, as that of stresses: factors of loads at which a
+     * structure buckles; the largest component of u is 1 whatever `length` is */
+    WEFT_EIGEN_BUCKLING
 } weft_eigen_which;
 
 typedef struct weft_eigen_options {

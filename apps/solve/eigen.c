@@ -28,6 +28,10 @@ const app_option solve_eigen_option_table[] = {
      .read = read_shift},
     {"largest", NULL, "The largest instead, of matrices that are positive definite",
      APP_FLAG(solve_eigen_options, largest, true)},
+    {"buckling", NULL,
+     "Those nearest to 0, of both signs, where m is the form of stresses: factors of the loads at "
+     "which a structure buckles",
+     APP_FLAG(solve_eigen_options, buckling, true)},
     {"frequencies", NULL, "Print frequencies too, sqrt(l)/(2 pi), of a vibration",
      APP_FLAG(solve_eigen_options, frequencies, true)},
     {"normalise", "LENGTH",
@@ -55,9 +59,15 @@ static const char *contradiction(const solve_options *o) {
 
 weft_status solve_eigen_options_check(const solve_options *options, weft_error *error) {
     const char *other = options->eigen.n > 0 ? contradiction(options) : NULL;
-    if (options->eigen.near && options->eigen.largest)
-        return weft_error_refuse(error, WEFT_ERROR_USAGE, "--near and --largest exclude each other",
-                                 "leave one of them out");
+    const solve_eigen_options *eigen = &options->eigen;
+    if ((eigen->near != NULL) + eigen->largest + eigen->buckling > 1)
+        return weft_error_refuse(error, WEFT_ERROR_USAGE,
+                                 "--near, --largest and --buckling exclude each other",
+                                 "leave all but one of them out");
+    if (eigen->buckling && eigen->frequencies)
+        return weft_error_refuse(error, WEFT_ERROR_USAGE,
+                                 "factors of loads are no squares of frequencies",
+                                 "leave out --frequencies");
     if (!other)
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s cannot be used with --eigenvalues", other);
@@ -102,9 +112,10 @@ weft_status solve_eigen_compute(solve *run, weft_error *error) {
     weft_eigen_options options = weft_eigen_options_default();
     const double start = weft_context_clock(&run->base.context);
     options.n = run->options->eigen.n;
-    options.which = run->options->eigen.near      ? WEFT_EIGEN_NEAR
-                    : run->options->eigen.largest ? WEFT_EIGEN_LARGEST
-                                                  : WEFT_EIGEN_SMALLEST;
+    options.which = run->options->eigen.near       ? WEFT_EIGEN_NEAR
+                    : run->options->eigen.largest  ? WEFT_EIGEN_LARGEST
+                    : run->options->eigen.buckling ? WEFT_EIGEN_BUCKLING
+                                                   : WEFT_EIGEN_SMALLEST;
     options.shift = run->options->eigen.shift;
     options.length = (weft_eigen_length)run->options->eigen.length;
     TRY(weft_problem_find_eigenvalues(run->base.problem, &options, &run->eigen, error));

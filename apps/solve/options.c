@@ -264,6 +264,7 @@ static weft_status check_mass(const solve_options *o, weft_error *error) {
     const char *option = o->mass && !o->time.text && o->eigen.n == 0 ? "--mass"
                          : o->eigen.near && o->eigen.n == 0          ? "--near"
                          : o->eigen.largest && o->eigen.n == 0       ? "--largest"
+                         : o->eigen.buckling && o->eigen.n == 0      ? "--buckling"
                          : o->eigen.frequencies && o->eigen.n == 0   ? "--frequencies"
                          : o->eigen.length != 0 && o->eigen.n == 0   ? "--normalise"
                                                                      : NULL;

@@ -47,10 +47,11 @@ static weft_status find_rotation(const weft_pencil *pencil, const columns *x, in
         TRY(columns_get(pencil, x, first + i, of + i * x->n, error));
     for (int i = 0; i < c * c; ++i)
         V[i] = 0;
+    const weft_csr *A = pencil->is_buckling ? &pencil->K : &pencil->M;
     for (int64_t row = 0; row < x->n; ++row) {
-        const int64_t diagonal = weft_csr_find(&pencil->M, row, row);
+        const int64_t diagonal = weft_csr_find(A, row, row);
         const double weight =
-            diagonal < 0 ? 0 : pencil->M.values[diagonal] * (1.5 + weft_random_entry(row));
+            diagonal < 0 ? 0 : A->values[diagonal] * (1.5 + weft_random_entry(row));
         for (int i = 0; i < c * c; ++i)
             V[i] += weight * of[i / c * x->n + row] * of[i % c * x->n + row];
     }

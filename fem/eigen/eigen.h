@@ -48,6 +48,9 @@ typedef struct weft_pencil {
     /* of weft_eigen_near: z = (K - shift M)^-1 r, but for null vectors; z is 0 in dropped rows */
     weft_status (*invert)(void *user, const double *r, double *z, weft_error *error);
     double shift;
+    /* of weft_eigen_near with the shift 0: K is positive definite, M any symmetric matrix. The inner product is that of K then, and so is
+     * the length of vectors, x.K x = 1 */
+    bool is_buckling;
 } weft_pencil;
 /** What the error of a value is relative to: its size, or its distance from the shift, by which the inverse sees zeros. */
 double weft_pencil_size_of(const weft_pencil *pencil, double value);
@@ -97,13 +100,14 @@ weft_status weft_eigen_smallest(const weft_pencil *pencil, const weft_eigen_sett
 weft_status weft_eigen_largest(const weft_pencil *pencil, const weft_eigen_settings *settings,
                                weft_eigenpairs *out, weft_error *error);
 /** Find the eigenvalues nearest to the shift by block Lanczos with the inverse of K - shift M, in the inner product of M, with restarts; K
- *  need not be definite. A last round starts with other vectors, so that none is left out.
+ *  need not be definite. A last round starts with other vectors, so that none is left out. With is_buckling the values 1/l of the inverse of K
+ *  times M, in the inner product of K, give the l nearest to 0, of both signs.
  *
  *  The usual backward error does not see wrong values of badly scaled matrices: `invert` is tested on a random right-hand side, and residuals
  *  in the norm of D^-1 decide.
  *  out     weft_eigenpairs_clear, also after an error; values ascending
  *  Errors  WEFT_ERROR_INPUT: the inverse is wrong, as where the shift is an eigenvalue; the pencil has fewer values;
- *          M is not positive semidefinite; those of `invert`; WEFT_ERROR_MEMORY
- *  Source  Grimes, Lewis and Simon 1994; Wu and Simon 2000 (thick restart) */
+ *          M is not positive semidefinite, or with is_buckling K not positive definite; those of `invert`; WEFT_ERROR_MEMORY
+ *  Source  Grimes, Lewis and Simon 1994 (also for buckling); Wu and Simon 2000 (thick restart) */
 weft_status weft_eigen_near(const weft_pencil *pencil, const weft_eigen_settings *settings,
                             weft_eigenpairs *out, weft_error *error);

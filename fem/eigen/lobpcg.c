@@ -340,7 +340,10 @@ done:
 /* Values that are smaller than this part of the largest count as zero, which no residual can be relative to. */
 static const double ZERO = 1e-8;
 
+/* |x| in the norm of K, or at least that of a value that is not rounding. */
 static double scale_of(const iteration *it, int k) {
+    if (it->pencil->is_buckling)
+        return 1;
     return sqrt(fmax(weft_pencil_size_of(it->pencil, it->values[k]), it->least));
 }
 

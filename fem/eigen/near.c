@@ -1,5 +1,5 @@
 /* Values near a shift s: Lanczos' method for (K - s M)^-1 M, whose largest values are those of 1/(l - s), by blocks, with all vectors
- * orthogonal to each other in the inner product of M. */
+ * orthogonal to each other in the inner product of M; of buckling, where M is any symmetric matrix, and s = 0, in that of K. */
 #include "fem/base/eigen.h"
 #include "fem/eigen/private.h"
 
@@ -84,16 +84,22 @@ static weft_status invert(near *l, weft_error *error) {
     return l->pencil->invert(l->pencil->user, l->it.r, l->it.z, error);
 }
 
-/* out = A of the columns of block, whose products with M are given, without null vectors. */
-static weft_status apply(near *l, const columns *mass, columns *out, weft_error *error) {
+/* The matrix of the inner product. */
+static const weft_csr *inner_of(const near *l) {
+    return l->pencil->is_buckling ? &l->pencil->K : &l->pencil->M;
+}
+
+/* v = A v, without null vectors. mv is M v, or, of buckling, overwritten by it. */
+static weft_status apply(near *l, basis *b, weft_error *error) {
     weft_status status = WEFT_OK;
-    out->m = mass->m;
-    for (int k = 0; k < mass->m; ++k) {
-        TRY(columns_get(l->pencil, mass, k, l->it.r, error));
+    if (l->pencil->is_buckling)
+        TRY(columns_product(l->pencil, &l->pencil->M, &b->v, &b->mv, error));
+    for (int k = 0; k < b->v.m; ++k) {
+        TRY(columns_get(l->pencil, &b->mv, k, l->it.r, error));
         TRY(invert(l, error));
-        TRY(columns_set(l->pencil, out, k, l->it.z, error));
+        TRY(columns_set(l->pencil, &b->v, k, l->it.z, error));
     }
-    TRY(basis_project(l->pencil, l->it.null, out, error));
+    TRY(basis_project(l->pencil, l->it.null, &b->v, error));
 done:
     return status;
 }
@@ -182,7 +188,7 @@ static void append(columns *to, const columns *from) {
 
 static weft_status measure_one(near *l, double *square, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(columns_product(l->pencil, &l->pencil->M, &l->one, &l->mass_of_one, error));
+    TRY(columns_product(l->pencil, inner_of(l), &l->one, &l->mass_of_one, error));
     TRY(columns_gram(l->pencil, &l->one, &l->mass_of_one, square, error));
 done:
     return status;
@@ -229,7 +235,7 @@ static weft_status take_block(near *l, const double *sizes, weft_error *error) {
     weft_status status = WEFT_OK;
     const int m = l->last.v.m;
     int kept = 0;
-    TRY(columns_product(l->pencil, &l->pencil->M, &l->last.v, &l->last.mv, error));
+    TRY(columns_product(l->pencil, inner_of(l), &l->last.v, &l->last.mv, error));
     TRY(columns_gram(l->pencil, &l->last.v, &l->last.mv, l->coupling, error));
     l->n_new = m;
     for (int k = 0; k < m; ++k)
@@ -243,7 +249,7 @@ done:
 static weft_status measure(near *l, double *sizes, weft_error *error) {
     weft_status status = WEFT_OK;
     double G[BLOCK * BLOCK];
-    TRY(columns_product(l->pencil, &l->pencil->M, &l->last.v, &l->last.mv, error));
+    TRY(columns_product(l->pencil, inner_of(l), &l->last.v, &l->last.mv, error));
     TRY(columns_gram(l->pencil, &l->last.v, &l->last.mv, G, error));
     for (int k = 0; k < l->last.v.m; ++k)
         sizes[k] = G[k * l->last.v.m + k];
@@ -260,7 +266,7 @@ static weft_status start(near *l, int seed, weft_error *error) {
         TRY(weft_out_of_memory(error, "eigenvectors"));
     TRY(columns_random(l->pencil, 0, l->block, seed, &l->last.v, error));
     TRY(measure(l, random, error));
-    TRY(apply(l, &l->last.mv, &l->last.v, error));
+    TRY(apply(l, &l->last, error));
     TRY(measure(l, sizes, error));
     for (int k = 0; k < l->last.v.m; ++k)
         sizes[k] = fmax(sizes[k], l->longest * random[k]);
@@ -279,7 +285,7 @@ static weft_status expand(near *l, weft_error *error) {
     double *C = malloc((size_t)q * BLOCK * sizeof *C + 1);
     if (!C)
         TRY(weft_out_of_memory(error, "eigenvectors"));
-    TRY(apply(l, &l->last.mv, &l->last.v, error));
+    TRY(apply(l, &l->last, error));
     TRY(measure(l, sizes, error));
     for (int k = 0; k < m; ++k)
         l->longest = fmax(l->longest, sizes[k]);
@@ -466,6 +472,27 @@ static int count_finite(const near *l) {
     return n;
 }
 
+/* 1/mu of ascending values, ascending, with their columns of C [m][m]: those of each sign in the opposite order. */
+static weft_status turn_round(int m, double *values, double *C, weft_error *error) {
+    double *copy = malloc(((size_t)m * (size_t)m + (size_t)m) * sizeof *copy + 1);
+    int n_negative = 0;
+    if (!copy)
+        return weft_out_of_memory(error, "eigenvectors");
+    memcpy(copy, C, (size_t)m * (size_t)m * sizeof *C);
+    double *mu = copy + m * m;
+    memcpy(mu, values, (size_t)m * sizeof *values);
+    while (n_negative < m && mu[n_negative] < 0)
+        ++n_negative;
+    for (int k = 0; k < m; ++k) {
+        const int from = k < n_negative ? n_negative - 1 - k : m - 1 - (k - n_negative);
+        values[k] = 1 / mu[from];
+        for (int i = 0; i < m; ++i)
+            C[i * m + k] = copy[i * m + from];
+    }
+    free(copy);
+    return WEFT_OK;
+}
+
 /* The values and vectors of x by their quotients of K and M. */
 static weft_status find_quotients(near *l, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -478,7 +505,10 @@ static weft_status find_quotients(near *l, weft_error *error) {
     TRY(basis_products(l->pencil, &it->x, error));
     TRY(columns_gram(l->pencil, &it->x.v, &it->x.kv, G, error));
     TRY(columns_gram(l->pencil, &it->x.v, &it->x.mv, H, error));
-    TRY(pencil_diagonalise(m, m, G, H, it->values, C, 1e-14, &fine, error));
+    TRY(pencil_diagonalise(m, m, l->pencil->is_buckling ? H : G, l->pencil->is_buckling ? G : H,
+                           it->values, C, 1e-14, &fine, error));
+    if (fine && l->pencil->is_buckling)
+        TRY(turn_round(m, it->values, C, error));
     if (!fine)
         it->pairs->outcome = WEFT_EIGEN_BREAKDOWN;
     else
@@ -514,7 +544,7 @@ static weft_status take_vectors(near *l, int n, weft_error *error) {
     append(&it->x.v, &l->v);
     TRY(find_quotients(l, error));
     if (it->n_active > 0 && it->active[0] < n) {
-        TRY(apply(l, &it->x.mv, &it->x.v, error));
+        TRY(apply(l, &it->x, error));
         TRY(find_quotients(l, error));
     }
     if (m > n && farthest(l, m) == 0)
@@ -526,6 +556,8 @@ done:
 /* One over the size of the diagonal of K, and of the shifted mass where that is not positive. */
 static weft_status find_diagonal(const weft_pencil *pencil, double *d, weft_error *error) {
     weft_error ignored;
+    if (pencil->is_buckling)
+        return pencil_diagonal(pencil, d, error);
     if (pencil_diagonal(pencil, d, &ignored) == WEFT_OK)
         return WEFT_OK;
     int64_t next = 0;
@@ -558,7 +590,8 @@ weft_status weft_eigen_near(const weft_pencil *pencil, const weft_eigen_settings
     if (n > n_free)
         TRY(pairs_refuse_number(n, n_free, error));
     TRY(find_diagonal(pencil, d, error));
-    TRY(pairs_check_mass(pencil, d, error));
+    if (!pencil->is_buckling)
+        TRY(pairs_check_mass(pencil, d, error));
     TRY(pairs_place_null(pencil, &null, error));
     TRY(near_make(&l, n, n_free, error));
     TRY(check_inverse(&l, error));

@@ -44,7 +44,8 @@ weft_status pairs_check_mass(const weft_pencil *pencil, const double *d, weft_er
                        "the diagonal entry of row %lld of the mass is %g, so that it is not "
                        "positive semidefinite",
                        (long long)i, pencil->M.values[at]);
-        weft_error_hint(error, "look at the sign of the form m");
+        weft_error_hint(error, "look at the sign of the form m; if it is that of stresses, whose "
+                               "factors at which a structure buckles are wanted, take --buckling");
         return WEFT_ERROR_INPUT;
     }
     return WEFT_OK;

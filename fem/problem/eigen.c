@@ -66,7 +66,7 @@ static weft_status check_options(const weft_eigen_options *options, weft_error *
     weft_status status = WEFT_OK;
     TRY(weft_options_check("weft_eigen_options", options->size, sizeof *options, error));
     const bool is_known = options->which >= WEFT_EIGEN_SMALLEST &&
-                          options->which <= WEFT_EIGEN_LARGEST && isfinite(options->shift);
+                          options->which <= WEFT_EIGEN_BUCKLING && isfinite(options->shift);
     if (is_known && options->n >= 1 && options->n <= WEFT_EIGEN_MOST &&
         (options->n_columns == 0 ||
          (options->n_columns > options->n && options->n_columns <= 2 * WEFT_EIGEN_MOST)))
@@ -133,7 +133,7 @@ static weft_status describe(const weft_problem_pencil *p, const weft_eigen_optio
     eigen->errors = calloc((size_t)n + 1, sizeof *eigen->errors);
     if (!eigen->errors)
         return weft_out_of_memory(error, "eigenvalues");
-    if (options->length == WEFT_EIGEN_COMPONENT)
+    if (options->length == WEFT_EIGEN_COMPONENT || p->pencil.is_buckling)
         scale(pairs, problem->fields.n_dofs);
     for (int k = 0; k < n; ++k)
         eigen->errors[k] = weft_pencil_size_of(&p->pencil, pairs->values[k]) *
@@ -173,7 +173,7 @@ static bool takes_factors(const weft_problem *problem, const weft_eigen_options 
     weft_factorization_cost cost;
     const char *reason = "";
     bool takes = false;
-    if (options->which == WEFT_EIGEN_NEAR)
+    if (options->which == WEFT_EIGEN_NEAR || options->which == WEFT_EIGEN_BUCKLING)
         return true;
     if (options->which == WEFT_EIGEN_LARGEST)
         return false;
@@ -200,6 +200,12 @@ static weft_status run(weft_problem_pencil *p, const weft_eigen_options *options
     const bool by_factors = takes_factors(p->problem, options, &eigen->report);
     const double shift = options->which == WEFT_EIGEN_NEAR ? options->shift : 0;
     eigen->report.method = by_factors ? "Lanczos" : "LOBPCG";
+    p->pencil.is_buckling = options->which == WEFT_EIGEN_BUCKLING;
+    if (p->pencil.is_buckling && p->pencil.n_null > 0)
+        TRY(weft_error_refuse(error, WEFT_ERROR_INPUT,
+                              "nothing holds u, and loads at which it buckles need a positive "
+                              "definite matrix",
+                              "fix it, by --dirichlet GROUP=0, or --symmetry"));
     if (by_factors)
         TRY(weft_problem_pencil_factorise(p, shift, options->which != WEFT_EIGEN_NEAR, error));
     else if (options->which == WEFT_EIGEN_SMALLEST)

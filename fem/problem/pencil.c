@@ -279,8 +279,14 @@ static weft_status invert(void *user, const double *r, double *z, weft_error *er
     return weft_external_apply(p->factors, r, z, error);
 }
 
-static weft_status refuse_factors(const weft_problem_pencil *p, weft_error *error) {
+static weft_status refuse_factors(const weft_problem_pencil *p, bool is_definite,
+                                  weft_error *error) {
     const bool on_gpu = is_on_gpu(p);
+    if (is_definite && !on_gpu)
+        return weft_error_refuse(
+            error, WEFT_ERROR_UNSUPPORTED,
+            "buckling needs a Cholesky factorization, and CHOLMOD is not found",
+            "install libcholmod3 (Debian)");
     return weft_error_refuse(
         error, WEFT_ERROR_UNSUPPORTED,
         on_gpu ? "eigenvalues by a factorization are computed on the host"
@@ -299,7 +305,7 @@ weft_status weft_problem_pencil_factorise(weft_problem_pencil *p, double shift, 
     weft_external_kind library = WEFT_EXTERNAL_CHOLMOD;
     p->pencil.shift = shift;
     if (!find_library(p, is_definite, &library))
-        TRY(refuse_factors(p, error));
+        TRY(refuse_factors(p, is_definite, error));
     TRY(pin(p, n_pins, error));
     TRY(weft_pencil_shifted(&p->pencil, &p->shifted, error));
     p->pattern = (weft_pattern){p->shifted.n_rows, p->shifted.row_start[p->shifted.n_rows],
@@ -313,7 +319,9 @@ weft_status weft_problem_pencil_factorise(weft_problem_pencil *p, double shift, 
                                          .coordinates = weft_space_points(space),
                                          .device = p->problem->context->device};
     status = weft_external_make(library, &matrix, NULL, &p->factors, error);
-    if (status == WEFT_ERROR_INPUT && is_definite)
+    if (status == WEFT_ERROR_INPUT && p->pencil.is_buckling)
+        weft_error_hint(error, "look at the sign of the form a, and at what holds u");
+    else if (status == WEFT_ERROR_INPUT && is_definite)
         weft_error_hint(error,
                         "values of a matrix that has negative ones, or a null space as that of "
                         "curl curl, are found near a shift, by --near");

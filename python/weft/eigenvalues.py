@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy
 
 _LENGTHS = ("mass", "component")
-_NEAR, _LARGEST = 1, 2  # of weft_eigen_which
+_NEAR, _LARGEST, _BUCKLING = 1, 2, 3  # of weft_eigen_which
 
 
 @dataclass(eq=False, repr=False)
@@ -78,14 +78,14 @@ class Eigenvalues(Pickled):
                                             encode(statement), True)
 
 
-def wanted(n: int, near: Optional[float], largest: bool, columns: int, normalise: str) -> s.weft_eigen_options:
+def wanted(n: int, near: Optional[float], largest: bool, buckling: bool, columns: int, normalise: str) -> s.weft_eigen_options:
     """What Problem.eigenvalues is asked for."""
     if normalise not in _LENGTHS:
         raise UsageError("normalise is %r: expected 'mass' or 'component'" % (normalise,), "usage")
-    if near is not None and largest:
-        raise UsageError("near and largest exclude each other", "usage")
-    return s.weft_eigen_options(n=n, which=_NEAR if near is not None else _LARGEST if largest else 0, shift=near or 0,
-                                n_columns=columns, length=_LENGTHS.index(normalise))
+    if (near is not None) + bool(largest) + bool(buckling) > 1:
+        raise UsageError("near, largest and buckling exclude each other", "usage")
+    which = _NEAR if near is not None else _LARGEST if largest else _BUCKLING if buckling else 0
+    return s.weft_eigen_options(n=n, which=which, shift=near or 0, n_columns=columns, length=_LENGTHS.index(normalise))
 
 
 def find_eigenvalues(problem: Handle, options: s.weft_problem_options, which: s.weft_eigen_options, must_converge: bool) -> Eigenvalues:

@@ -319,7 +319,7 @@ class Problem(Results, Shown):
 
     @with_names
     def eigenvalues(self, n: int = 10, near: Optional[float] = None, largest: bool = False, columns: int = 0,
-                    normalise: str = "mass", must_converge: bool = True) -> Eigenvalues:
+                    normalise: str = "mass", must_converge: bool = True, buckling: bool = False) -> Eigenvalues:
         """Eigenvalues l of a(u, v) = l m(u, v), of a symmetric form a with a mass m: the n smallest (docs/eigenvalues.md).
 
             found = weft.Problem(mesh, "drum.ufl", conditions=[weft.Dirichlet("boundary", 0)]).eigenvalues(6)
@@ -327,6 +327,7 @@ class Problem(Results, Shown):
 
         near           those nearest to this number instead, also where a is not definite
         largest        the largest instead
+        buckling       those nearest to 0, of both signs, of any symmetric m, as that of stresses: factors of loads at which it buckles
         columns        vectors that are computed together, more than n; 0: by n
         normalise      what is 1 of an eigenvector u: "mass", u.M u, or "component", the largest one
         must_converge  raise NotConverged where the iteration does not converge
@@ -335,7 +336,7 @@ class Problem(Results, Shown):
         if self._ranks:
             raise UnsupportedError("eigenvalues are not computed on several ranks\nhint: make a problem without ranks", "unsupported")
         handle = self._make(self._binding, self._context, False, of_pencil=True)
-        return find_eigenvalues(handle, self._options, wanted(n, near, largest, columns, normalise), must_converge)
+        return find_eigenvalues(handle, self._options, wanted(n, near, largest, buckling, columns, normalise), must_converge)
 
     def gradient(self, functional: str = "J", wrt: Union[str, None, Sequence[Optional[str]]] = (), norm: str = "L2") -> Gradient:
         """Derivatives of a functional of the solution, a form without arguments in the form file (docs/gradients.md).

@@ -110,6 +110,31 @@ class Eigenvalues(unittest.TestCase):
                     self.compare(size, held, preconditioner, massless=True)
                     self.compare(size, [], preconditioner)
 
+    def test_buckling(self):
+        """A mass of both signs, and of one: the values nearest to 0."""
+        mesh = weft.Mesh("square:16")
+        random = numpy.random.default_rng(4)
+        n_cells = len(mesh.cells)
+        x = mesh.points
+        free = numpy.flatnonzero(numpy.minimum(x.min(axis=1), 1 - x.max(axis=1)) > 1e-9)
+        for least in (-1.0, 0.2, -3.0):
+            with self.subTest(least=least):
+                k, rho = random.uniform(0.1, 2, n_cells), random.uniform(least, least + 1.5, n_cells)
+                K, M = (A[numpy.ix_(free, free)] for A in matrices(mesh, k, rho))
+                problem = weft.Problem(mesh, forms(DRUM), values={"k": k, "rho": rho}, device=self.device,
+                                       conditions=[weft.Dirichlet("boundary", 0)])
+                try:
+                    found = problem.eigenvalues(7, buckling=True)
+                except weft.UnsupportedError as error:
+                    self.skipTest(str(error))
+                mu = scipy.linalg.eigh(M, K, eigvals_only=True)
+                expected = 1/mu[numpy.argsort(-abs(mu))][:8]
+                numpy.testing.assert_allclose(found.values, sorted(expected[:7]), rtol=1e-9)
+                X = found.vectors[:, free]
+                for u, value in zip(X, found.values):
+                    self.assertLess(numpy.linalg.norm(K @ u - value*M @ u), 1e-6*numpy.linalg.norm(K @ u))
+                numpy.testing.assert_allclose(abs(X).max(axis=1), 1, rtol=1e-12)
+
     def test_factors(self):
         """Lanczos' method: the smallest, and those near a shift of a matrix that is not definite."""
         for name in ("WEFT_UMFPACK", "WEFT_MUMPS"):  # other tests hide them

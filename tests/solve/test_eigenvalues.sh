@@ -100,6 +100,39 @@ status=0
 [ "$status" = 1 ] && [ ! -e no.pvd ]
 grep -q 'the eigenvalues have not converged: iteration limit reached after 3 iterations' log || { cat log; exit 1; }
 
+# A mass of both signs, -u'' = l u on one half and -l u on the other: values of both signs, squares of z with tan z/2 = -tanh z/2
+cat >signs.ufl <<'END'
+V = FiniteElement("Lagrange", interval, 2)
+u, v = TrialFunction(V), TestFunction(V)
+x = SpatialCoordinate(interval)
+a = inner(grad(u), grad(v))*dx
+m = conditional(gt(x[0], 0.5), 1, -1)*u*v*dx
+END
+# Bending of a column of width 1 and length 40 by a load on its top: Euler's load, with the shear that Engesser added
+cat >column.ufl <<'END'
+V = VectorElement("Lagrange", quadrilateral, 2)
+u, v = TrialFunction(V), TestFunction(V)
+D = as_matrix([[1, 0], [0, 1/40]])
+G, H = dot(grad(u), D), dot(grad(v), D)
+a = inner(sym(G), sym(H))*dx
+m = inner(dot(G, as_matrix([[0, 0], [0, 1]])), H)*dx
+END
+if "$WEFT_BUILD/solve" signs.ufl --mesh interval:64 --dirichlet boundary=0 --eigenvalues 4 --buckling --json report.json --output signs.pvd >log 2>&1; then
+    holds 'all(abs(a/b - 1) < 1e-5 for a, b in zip(l, (-120.90337, -22.37329, 22.37329, 120.90337)))'
+    holds 'r["method"] == "lanczos" and max(r["eigenvalue_residuals"]) < 1e-8'
+    [ "$(ls signs_steps | wc -l)" = 4 ]
+    run signs.ufl --mesh interval:64 --dirichlet boundary=0 --eigenvalues 5 --buckling --device host:3
+    holds 'abs(abs(r["next_eigenvalue"]) - 298.5555) < 0.01 and l == sorted(l)'
+    run column.ufl --mesh quads:16 --dirichlet bottom=0,0 --eigenvalues 3 --buckling
+    holds 'abs(l[0]/(pi**2/(4*12*40**2)) - 1) < 2e-3'
+    holds 'all(abs(a*(1/e + 2.4) - 1) < 6e-3 for a, e in zip(l, [k*k*pi**2/(4*12*40**2) for k in (1, 3, 5)]))'
+    status=0
+    "$WEFT_BUILD/solve" column.ufl --mesh quads:4 --eigenvalues 3 --buckling >log 2>&1 || status=$?
+    [ "$status" != 0 ] && grep -q 'nothing holds u' log || { cat log; exit 1; }
+else
+    grep -q 'CHOLMOD is not found' log || { cat log; exit 1; }
+fi
+
 # The largest; without a library that factorises, none near a shift
 run p1.ufl --mesh square:6 --dirichlet boundary=0 --eigenvalues 3 --largest
 holds 'l == sorted(l) and l[0] > 600'
@@ -171,7 +204,11 @@ bad 'stores its matrix' p1.ufl --mesh square:4 --eigenvalues 2 --assembly matrix
 bad '--ranks cannot be used with --eigenvalues' p1.ufl --mesh square:4 --eigenvalues 2 --ranks 2
 bad '--time cannot be used with --eigenvalues' p1.ufl --mesh square:4 --eigenvalues 2 --time 1,1
 bad '--mass is for problems in time and eigenvalues' p1.ufl --mesh square:4 --mass m
-bad '--near and --largest exclude each other' p1.ufl --mesh square:4 --eigenvalues 2 --near 3 --largest
+bad '--near, --largest and --buckling exclude each other' p1.ufl --mesh square:4 --eigenvalues 2 --near 3 --largest
+bad '--near, --largest and --buckling exclude each other' p1.ufl --mesh square:4 --eigenvalues 2 --buckling --largest
+bad 'factors of loads are no squares of frequencies' p1.ufl --mesh square:4 --eigenvalues 2 --buckling --frequencies
+bad '--buckling is for eigenvalues' p1.ufl --mesh square:4 --buckling
+bad 'take --buckling' signs.ufl --mesh interval:8 --dirichlet boundary=0 --eigenvalues 2
 bad '--near is for eigenvalues' p1.ufl --mesh square:4 --near 3
 bad '--frequencies is for eigenvalues' p1.ufl --mesh square:4 --frequencies
 cat >mixed.ufl <<'END'

@@ -108,7 +108,7 @@ static void check(const diagonal *d, int n, const double *expected) {
         assert_true(fabs(pairs.values[k] - expected[k]) < TOLERANCE * (1 + fabs(expected[k])));
         for (int64_t i = 0; i < d->K.n_rows; ++i) {
             const double r = d->K.values[i] * x[i] - pairs.values[k] * d->M.values[i] * x[i];
-            length += d->M.values[i] * x[i] * x[i];
+            length += (d->pencil.is_buckling ? d->K : d->M).values[i] * x[i] * x[i];
             apart += r * r;
         }
         assert_true(fabs(length - 1) < 1e-10 && sqrt(apart) < 1e-4);
@@ -155,6 +155,41 @@ static void few(void **state) {
     const double finite[] = {1, 2, 3, 4, 5, 5, 6, 9, NAN};
     check(&d, 8, finite);
     clear(&d);
+}
+
+/* A positive definite K and an M of any sign, also 0: values of both signs, and clusters of 12 and of 5. */
+static void buckling(void **state) {
+    (void)state;
+    enum { ROWS = 300 };
+    static double all[ROWS], expected[ROWS];
+    for (int kind = 0; kind < 3; ++kind) /* of both signs; none negative; none positive */
+        for (int n = 1; n <= 21; n += 5) {
+            diagonal d;
+            for (int i = 0; i < ROWS; ++i) {
+                all[i] = i < 12 ? -2.5 : i < 17 ? 3 : (i % 2 ? 1 : -1) * (4 + 0.25 * i);
+                all[i] = kind == 0 ? all[i] : kind == 1 ? fabs(all[i]) : -fabs(all[i]);
+            }
+            start(ROWS, all, 0, &d);
+            for (int i = 0; i < ROWS; ++i) { /* K and M of l = K/M */
+                const double size = d.M.values[i], value = d.K.values[i] / size;
+                d.K.values[i] = size;
+                d.M.values[i] = i % 50 == 49 ? 0 : size / value;
+            }
+            for (int i = 0; i < ROWS; ++i)
+                all[i] = d.M.values[i] != 0 ? d.K.values[i] / d.M.values[i] : INFINITY;
+            d.pencil.is_buckling = true;
+            select_values(ROWS, all, 0, n, expected);
+            check(&d, n, expected);
+            d.K.values[7] = -1;
+            weft_eigenpairs pairs = {.n = 0};
+            weft_error error = {0};
+            weft_eigen_settings of = settings;
+            of.n = n;
+            assert_int_not_equal(weft_eigen_near(&d.pencil, &of, &pairs, &error), WEFT_OK);
+            assert_non_null(strstr(error.message, "not positive definite"));
+            weft_eigenpairs_clear(&pairs);
+            clear(&d);
+        }
 }
 
 static void largest(void **state) {
@@ -221,6 +256,7 @@ static void refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(clusters), cmocka_unit_test(few),
-                                       cmocka_unit_test(largest), cmocka_unit_test(refusals)};
+                                       cmocka_unit_test(buckling), cmocka_unit_test(largest),
+                                       cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
