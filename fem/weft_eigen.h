@@ -78,6 +78,11 @@ typedef struct weft_eigen_report {
     /* the library that has factorised, and its seconds; "": the preconditioner of `choice` was applied */
     char factors[120];
     double factor_seconds;
+    /* Of each vector and each direction, in which one component of u is 1 everywhere, r: participation factors u.M r/u.M u, effective masses
+     * (u.M r)^2/u.M u [n][n_directions], in the unit of the mass, and the whole mass r.M r [n_directions], in which M has the rows of
+     * prescribed values too. n_directions is 0 of buckling and of vector elements, where these are not computed */
+    int n_directions;
+    const double *participations, *effective_masses, *total_masses;
     const weft_problem_choice
         *choice; /* of the preconditioner and the assembly; borrowed from the problem */
 } weft_eigen_report;

@@ -34,6 +34,10 @@ const app_option solve_eigen_option_table[] = {
      APP_FLAG(solve_eigen_options, buckling, true)},
     {"frequencies", NULL, "Print frequencies too, sqrt(l)/(2 pi), of a vibration",
      APP_FLAG(solve_eigen_options, frequencies, true)},
+    {"participation", NULL,
+     "Print participation factors and effective masses of the directions too, in which the ground "
+     "could shake the structure",
+     APP_FLAG(solve_eigen_options, participation, true)},
     {"normalise", "LENGTH",
      "What is 1 of an eigenvector: mass, u.M u (default), or component, the largest one",
      APP_CHOICE(solve_eigen_options, length, lengths)},
@@ -64,10 +68,11 @@ weft_status solve_eigen_options_check(const solve_options *options, weft_error *
         return weft_error_refuse(error, WEFT_ERROR_USAGE,
                                  "--near, --largest and --buckling exclude each other",
                                  "leave all but one of them out");
-    if (eigen->buckling && eigen->frequencies)
+    if (eigen->buckling && (eigen->frequencies || eigen->participation))
         return weft_error_refuse(error, WEFT_ERROR_USAGE,
-                                 "factors of loads are no squares of frequencies",
-                                 "leave out --frequencies");
+                                 "--frequencies and --participation are of vibrations, and "
+                                 "--buckling finds factors of loads",
+                                 "leave them out");
     if (!other)
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s cannot be used with --eigenvalues", other);
@@ -155,6 +160,31 @@ static int multiplicity(const weft_eigen_report *report, int k) {
     return n;
 }
 
+/* The factors and masses of each direction, and how much of the whole mass those of all vectors are. */
+static void print_participation(const weft_eigen_report *report) {
+    const int d = report->n_directions;
+    if (d == 0)
+        printf("            participation factors are not computed of vector elements\n");
+    for (int i = 0; i < d; ++i)
+        printf("%s  factor %d  effective mass %d", i == 0 ? "            number       " : "      ",
+               i + 1, i + 1);
+    for (int k = 0; k < report->n && d > 0; ++k) {
+        printf("\n            %6d", k + 1);
+        for (int i = 0; i < d; ++i)
+            printf("  %16.8g %18.10g", report->participations[k * d + i],
+                   report->effective_masses[k * d + i]);
+    }
+    for (int i = 0; i < d; ++i) {
+        double sum = 0;
+        for (int k = 0; k < report->n; ++k)
+            sum += report->effective_masses[k * d + i];
+        printf("%s direction %d: %.4g %% of %.10g in all", i == 0 ? "\n           " : ";", i + 1,
+               report->total_masses[i] > 0 ? 100 * sum / report->total_masses[i] : 0,
+               report->total_masses[i]);
+    }
+    printf(d > 0 ? "\n" : "");
+}
+
 void solve_eigen_print(const solve *run) {
     const weft_eigen_report *report = weft_eigen_reported(run->eigen);
     if (report->factors[0])
@@ -181,6 +211,8 @@ void solve_eigen_print(const solve *run) {
         printf("  %12.1e  %8.1e  %12d%s\n", report->errors[k], report->residuals[k],
                multiplicity(report, k), report->clusters[k] == report->cut ? " or more" : "");
     }
+    if (run->options->eigen.participation)
+        print_participation(report);
     if (!report->factors[0])
         app_run_print_preconditioner(&run->base);
 }
@@ -200,6 +232,23 @@ static json_t *list_multiplicities(const weft_eigen_report *report) {
     return array;
 }
 
+/* A list of numbers, also of one. */
+static json_t *list_reals(const double *values, int n) {
+    json_t *array = json_array();
+    for (int k = 0; k < n; ++k)
+        json_array_append_new(array, app_json_real(values[k]));
+    return array;
+}
+
+/* [vectors][directions] */
+static json_t *list_directions(const weft_eigen_report *report, const double *values) {
+    json_t *array = json_array();
+    for (int k = 0; k < report->n; ++k)
+        json_array_append_new(array,
+                              list_reals(values + k * report->n_directions, report->n_directions));
+    return array;
+}
+
 bool solve_eigen_json(json_t *root, const solve *run) {
     if (!run->eigen)
         return true;
@@ -213,11 +262,16 @@ bool solve_eigen_json(json_t *root, const solve *run) {
            app_json_set(root, "columns", json_integer(report->n_columns)) &&
            app_json_set(root, "applications", json_integer(report->applications)) &&
            app_json_set(root, "rigid_modes", json_integer(report->n_rigid)) &&
-           app_json_set(root, "eigenvalues", app_json_values(report->values, report->n)) &&
-           app_json_set(root, "eigenvalue_residuals",
-                        app_json_values(report->residuals, report->n)) &&
-           app_json_set(root, "eigenvalue_errors", app_json_values(report->errors, report->n)) &&
+           app_json_set(root, "eigenvalues", list_reals(report->values, report->n)) &&
+           app_json_set(root, "eigenvalue_residuals", list_reals(report->residuals, report->n)) &&
+           app_json_set(root, "eigenvalue_errors", list_reals(report->errors, report->n)) &&
            app_json_set(root, "eigenvalue_multiplicities", list_multiplicities(report)) &&
+           app_json_set(root, "participation_factors",
+                        list_directions(report, report->participations)) &&
+           app_json_set(root, "effective_masses",
+                        list_directions(report, report->effective_masses)) &&
+           app_json_set(root, "total_masses",
+                        list_reals(report->total_masses, report->n_directions)) &&
            app_json_set(root, "next_eigenvalue", app_json_real(report->next)) &&
            app_json_set(root, "next_is_one_of_them", json_boolean(report->cut >= 0)) &&
            app_json_set(root, "frequencies",

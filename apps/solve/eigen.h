@@ -12,7 +12,7 @@ typedef struct solve_eigen_options {
     int n;            /* of --eigenvalues; 0: the problem has a load */
     const char *near; /* a shift; NULL: none */
     double shift;
-    bool largest, buckling;
+    bool largest, buckling, participation;
     bool frequencies;
     int length; /* a weft_eigen_length */
 } solve_eigen_options;

@@ -266,6 +266,7 @@ static weft_status check_mass(const solve_options *o, weft_error *error) {
                          : o->eigen.largest && o->eigen.n == 0       ? "--largest"
                          : o->eigen.buckling && o->eigen.n == 0      ? "--buckling"
                          : o->eigen.frequencies && o->eigen.n == 0   ? "--frequencies"
+                         : o->eigen.participation && o->eigen.n == 0 ? "--participation"
                          : o->eigen.length != 0 && o->eigen.n == 0   ? "--normalise"
                                                                      : NULL;
     if (!option)

@@ -1,6 +1,7 @@
 /* Finds the eigenvalues of a problem with a mass: refuses what has none that are computed, chooses the method, and reports. */
 #include "core/base/options.h"
 #include "fem/problem/output.h"
+#include "fem/problem/participation.h"
 #include "fem/problem/pencil.h"
 
 #include <float.h>
@@ -14,6 +15,7 @@ enum { ITERATIONS_MOST = 1000 };
 struct weft_eigen {
     weft_eigen_report report;
     weft_eigenpairs pairs;
+    weft_participation participation;
     double *errors;
 };
 
@@ -22,6 +24,7 @@ void weft_eigen_free(weft_eigen **out) {
     if (!eigen)
         return;
     weft_eigenpairs_clear(&eigen->pairs);
+    weft_participation_clear(&eigen->participation);
     free(eigen->errors);
     free(eigen);
     *out = NULL;
@@ -127,17 +130,19 @@ static void scale(weft_eigenpairs *pairs, int64_t n_dofs) {
 
 static weft_status describe(const weft_problem_pencil *p, const weft_eigen_options *options,
                             weft_eigen *eigen, weft_error *error) {
+    weft_status status = WEFT_OK;
     const weft_problem *problem = p->problem;
     weft_eigenpairs *pairs = &eigen->pairs;
     const int n = pairs->n;
     eigen->errors = calloc((size_t)n + 1, sizeof *eigen->errors);
     if (!eigen->errors)
-        return weft_out_of_memory(error, "eigenvalues");
+        TRY(weft_out_of_memory(error, "eigenvalues"));
     if (options->length == WEFT_EIGEN_COMPONENT || p->pencil.is_buckling)
         scale(pairs, problem->fields.n_dofs);
     for (int k = 0; k < n; ++k)
         eigen->errors[k] = weft_pencil_size_of(&p->pencil, pairs->values[k]) *
                            fmax(10 * pairs->residuals[k] * pairs->residuals[k], DBL_EPSILON);
+    TRY(weft_participation_find(p, pairs, &eigen->participation, error));
     weft_eigen_report *report = &eigen->report;
     report->outcome = pairs->outcome;
     report->n = n;
@@ -152,8 +157,13 @@ static weft_status describe(const weft_problem_pencil *p, const weft_eigen_optio
     report->iterations = pairs->iterations;
     report->n_columns = pairs->n_columns;
     report->applications = pairs->applications;
+    report->n_directions = eigen->participation.n_directions;
+    report->participations = eigen->participation.factors;
+    report->effective_masses = eigen->participation.masses;
+    report->total_masses = eigen->participation.total;
     report->choice = &problem->system.linear.choice;
-    return WEFT_OK;
+done:
+    return status;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */

@@ -132,7 +132,7 @@ weft_bind_options of options: text file; weft_bind_measure* measures; int n_meas
 weft_eigen_options of options: int n, which; double shift; int n_columns, length
 weft_eigen_report: int outcome, n; double* values, residuals, errors; int* clusters; double next; int cut, n_rigid; int64 n_dofs; double*
     vectors; int iterations, n_columns; int64 applications; double seconds; text method; char[200] reason; char[120] factors; double
-    factor_seconds; weft_problem_choice* choice
+    factor_seconds; int n_directions; double* participations, effective_masses, total_masses; weft_problem_choice* choice
 weft_gradient_options of options: text functional; weft_bind_options* bind; weft_problem_options* solve
 weft_gradient_of: address problem; int64 n; double* derivative, gradient; int n_numbers; double[16] numbers; int outcome
 weft_ufl_form_info: text name; int rank, n_integrals, n_coefficients, n_constants

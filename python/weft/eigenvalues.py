@@ -29,6 +29,9 @@ class Eigenvalues(Pickled):
     errors          estimates of what the values differ by from those of the same matrices
     multiplicities  of each value: how many of them are one
     rigid_modes     motions, or constants, that nothing holds: their values are 0, and are not among the others
+    participations  [n, directions] u.M r/u.M u, r the motion of all in a direction: 1 in one component; [n, 0] of buckling and vector elements
+    effective_masses  [n, directions] (u.M r)^2/u.M u, of which all vectors' add up to total_masses but for what moves with prescribed values
+    total_masses    [directions] r.M r
     next            the one that would be found next, after the last or before the first; NaN: not known
     is_cut          next is one with the last, or the first, of which there are more than were asked for
     method          "LOBPCG" or "Lanczos", for the reason
@@ -42,6 +45,9 @@ class Eigenvalues(Pickled):
     rigid_modes: int
     next: float
     is_cut: bool
+    participations: numpy.ndarray
+    effective_masses: numpy.ndarray
+    total_masses: numpy.ndarray
     converged: bool
     outcome: str
     iterations: int
@@ -103,10 +109,14 @@ def find_eigenvalues(problem: Handle, options: s.weft_problem_options, which: s.
     components = lib.weft_problem_components(problem.pointer)
     vectors = copied(found.vectors, found.n*found.n_dofs)
     outcome = lib.weft_eigen_outcome_name(found.outcome).decode()
+    each = found.n*found.n_directions
     result = Eigenvalues(
         values=copied(found.values, found.n), residuals=copied(found.residuals, found.n), errors=copied(found.errors, found.n),
         vectors=vectors.reshape((found.n, -1, components) if components > 1 else (found.n, -1)),
         multiplicities=[clusters.count(one) for one in clusters], rigid_modes=found.n_rigid, next=found.next,
+        participations=copied(found.participations, each).reshape(found.n, -1 if each else 0),
+        effective_masses=copied(found.effective_masses, each).reshape(found.n, -1 if each else 0),
+        total_masses=copied(found.total_masses, found.n_directions),
         is_cut=found.cut >= 0, converged=found.outcome == 0, outcome=outcome, iterations=found.iterations, columns=found.n_columns,
         applications=found.applications, method=found.method.decode(), reason=found.reason.decode(), _problem=problem, _handle=handle)
     if must_converge and not result.converged:

@@ -87,6 +87,7 @@ class Eigenvalues(unittest.TestCase):
         problem = weft.Problem(mesh, forms(DRUM), values={"k": k, "rho": rho}, device=self.device,
                                conditions=conditions, preconditioner=preconditioner)
         found = problem.eigenvalues(8)
+        whole = M
         K, M = K[numpy.ix_(free, free)], M[numpy.ix_(free, free)]
         if conditions:  # also where M is singular: the largest of M x = x/l K x
             expected = 1/scipy.linalg.eigh(M, K, eigvals_only=True)[::-1][:9]
@@ -99,6 +100,12 @@ class Eigenvalues(unittest.TestCase):
         X = found.vectors[:, free]
         numpy.testing.assert_allclose(X @ M @ X.T, numpy.eye(8), atol=1e-8)
         numpy.testing.assert_allclose(X @ K @ X.T, numpy.diag(found.values), atol=1e-6*found.values[-1])
+        full = numpy.zeros((8, len(whole)))
+        full[:, free] = X
+        move = full @ whole.sum(axis=1)
+        numpy.testing.assert_allclose(found.participations[:, 0], move, atol=1e-8)
+        numpy.testing.assert_allclose(found.effective_masses[:, 0], move**2, atol=1e-8)
+        numpy.testing.assert_allclose(found.total_masses, [whole.sum()], rtol=1e-10)
         return found
 
     def test_random(self):

@@ -100,6 +100,21 @@ status=0
 [ "$status" = 1 ] && [ ! -e no.pvd ]
 grep -q 'the eigenvalues have not converged: iteration limit reached after 3 iterations' log || { cat log; exit 1; }
 
+# A string that is held at both ends, of mass 1: effective masses 8/(k pi)^2 of odd k, factors 2 sqrt(2)/(k pi); 4/(k pi) of vectors of length 1 at most
+sed 's/triangle/interval/' p2.ufl >string.ufl
+run string.ufl --mesh interval:64 --dirichlet boundary=0 --eigenvalues 5 --participation
+holds 'all(abs(m[0] - (8/(k*k*pi*pi) if k % 2 else 0)) < 1e-6 for k, m in enumerate(r["effective_masses"], 1))'
+holds 'all(abs(abs(g[0]) - (2*math.sqrt(2)/(k*pi) if k % 2 else 0)) < 1e-6 for k, g in enumerate(r["participation_factors"], 1))'
+holds 'abs(r["total_masses"][0] - 1) < 1e-12'
+grep -q 'direction 1: 93.3. % of 1 in all' log || { cat log; exit 1; }
+run string.ufl --mesh interval:8 --dirichlet boundary=0 --eigenvalues 1 # a list, also of one
+holds "len(l) == len(r[\"eigenvalue_residuals\"]) == len(r[\"effective_masses\"]) == 1"
+run string.ufl --mesh interval:64 --dirichlet boundary=0 --eigenvalues 5 --normalise component
+holds 'all(abs(abs(g[0]) - (4/(k*pi) if k % 2 else 0)) < 1e-4 for k, g in enumerate(r["participation_factors"], 1))'
+# A side that follows another: the mean over the period does not move with waves
+run string.ufl --mesh interval:16 --periodic left=right --eigenvalues 2
+holds 'r["rigid_modes"] == 1 and all(abs(m[0]) < 1e-12 for m in r["effective_masses"])'
+
 # A mass of both signs, -u'' = l u on one half and -l u on the other: values of both signs, squares of z with tan z/2 = -tanh z/2
 cat >signs.ufl <<'END'
 V = FiniteElement("Lagrange", interval, 2)
@@ -206,8 +221,9 @@ bad '--time cannot be used with --eigenvalues' p1.ufl --mesh square:4 --eigenval
 bad '--mass is for problems in time and eigenvalues' p1.ufl --mesh square:4 --mass m
 bad '--near, --largest and --buckling exclude each other' p1.ufl --mesh square:4 --eigenvalues 2 --near 3 --largest
 bad '--near, --largest and --buckling exclude each other' p1.ufl --mesh square:4 --eigenvalues 2 --buckling --largest
-bad 'factors of loads are no squares of frequencies' p1.ufl --mesh square:4 --eigenvalues 2 --buckling --frequencies
+bad 'are of vibrations, and --buckling finds factors of loads' p1.ufl --mesh square:4 --eigenvalues 2 --buckling --frequencies
 bad '--buckling is for eigenvalues' p1.ufl --mesh square:4 --buckling
+bad '--participation is for eigenvalues' p1.ufl --mesh square:4 --participation
 bad 'take --buckling' signs.ufl --mesh interval:8 --dirichlet boundary=0 --eigenvalues 2
 bad '--near is for eigenvalues' p1.ufl --mesh square:4 --near 3
 bad '--frequencies is for eigenvalues' p1.ufl --mesh square:4 --frequencies
