@@ -94,7 +94,10 @@ typedef struct weft_transient_problem {
     /* Of the error at the end, relative to the largest |u| = sqrt(u.M u), for weft_transient_advance: the errors
      * that the steps make add up to it. 0: steps of given lengths */
     double tolerance;
-    double dt;               /* with a tolerance: the length of the first step that is tried */
+    double dt; /* with a tolerance: the length of the first step that is tried */
+    /* Steps are recorded, for gradients (forms/weft_gradient.h): up to so many are stored, of more the state at as many, from
+     * which others are made again. 0: they are not */
+    int64_t checkpoints;
     double newton_tolerance; /* of fem/solve/newton.h, in each stage */
     int newton_iterations;   /* at most, in each stage */
     /* [n_dofs]; at first the initial values, except those of Dirichlet dofs; where they do not satisfy the

@@ -36,6 +36,8 @@ typedef struct weft_bind_options {
     /* u depends on the time t: there is a mass, or a scheme, which computes u at the end of a step of length dt from the
      * input `previous` */
     bool in_time;
+    /* instead: formulas and an input t are those of a time that weft_problem_set_time sets, of a stationary problem */
+    bool has_time;
     bool has_mass;    /* instead: a mass beside the matrix, for eigenvalues (fem/weft_eigen.h) */
     const char *mass; /* its name; NULL: m or M of a form file, M of a script, or a scheme */
     const char *previous; /* NULL: u_old */

@@ -38,16 +38,21 @@ static void describe(solve_control *control) {
     control->norm = sqrt(fmax(square, 0));
 }
 
-static weft_status add_control(solve *run, char *name, weft_error *error) {
+static weft_status add_name(solve_gradient *gradient, char *name, weft_error *error) {
+    if (!name)
+        return weft_out_of_memory(error, NULL);
+    if (gradient->n < SOLVE_CONTROLS_MAX) {
+        gradient->list[gradient->n++] = (solve_control){.name = name};
+        return WEFT_OK;
+    }
+    free(name);
+    return weft_error_set(error, WEFT_ERROR_USAGE, "more than %d names in --wrt",
+                          SOLVE_CONTROLS_MAX);
+}
+
+static weft_status compute_control(solve *run, solve_control *control, weft_error *error) {
     weft_status status = WEFT_OK;
-    solve_gradient *gradient = &run->gradient;
-    if (gradient->n == SOLVE_CONTROLS_MAX)
-        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "more than %d names in --wrt",
-                           SOLVE_CONTROLS_MAX));
-    solve_control *control = &gradient->list[gradient->n++];
-    *control = (solve_control){.name = name};
-    name = NULL;
-    TRY(weft_gradient_project(gradient->made, control->name, &control->of, error));
+    TRY(weft_gradient_project(run->gradient.made, control->name, &control->of, error));
     describe(control);
     if (!run->options->run.output || control->of.n_numbers > 0)
         goto done;
@@ -56,14 +61,15 @@ static weft_status add_control(solve *run, char *name, weft_error *error) {
         TRY(weft_out_of_memory(error, NULL));
     TRY(weft_problem_write(control->of.problem, control->path, NULL, run->base.statement, error));
 done:
-    free(name);
     return status;
 }
 
 weft_status solve_gradient_compute(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
+    solve_gradient *gradient = &run->gradient;
     weft_gradient_options options = weft_gradient_options_default();
     const char *names = run->options->wrt ? run->options->wrt : "";
+    const char *controls[SOLVE_CONTROLS_MAX];
     if (!run->options->gradient)
         goto done;
     if (!solve_is_solved(run)) {
@@ -71,17 +77,21 @@ weft_status solve_gradient_compute(solve *run, weft_error *error) {
                  "the solution has not converged: no gradient is computed");
         goto done;
     }
+    while (*names) {
+        TRY(add_name(gradient, next_name(&names), error));
+        controls[gradient->n - 1] = gradient->list[gradient->n - 1].name;
+    }
     options.functional = run->options->gradient;
     options.bind = &run->script.binding;
     options.solve = &run->options->run.solver;
-    TRY(weft_gradient_make(run->base.problem, &options, &run->gradient.made, error));
-    run->gradient.value = weft_gradient_value(run->gradient.made);
-    while (*names) {
-        char *name = next_name(&names);
-        if (!name)
-            TRY(weft_out_of_memory(error, NULL));
-        TRY(add_control(run, name, error));
-    }
+    options.transient = run->time.transient;
+    options.over_time = run->options->over_time;
+    options.controls = controls;
+    options.n_controls = gradient->n;
+    TRY(weft_gradient_make(run->base.problem, &options, &gradient->made, error));
+    gradient->value = weft_gradient_value(gradient->made);
+    for (int i = 0; i < gradient->n; ++i)
+        TRY(compute_control(run, &gradient->list[i], error));
 done:
     return status;
 }

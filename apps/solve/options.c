@@ -170,9 +170,17 @@ static const app_option sum_options[] = {
      "respect to what --wrt names",
      APP_TEXT(solve_options, gradient)},
     {"wrt", "NAME[,NAME...]",
-     "Coefficients and constants for --gradient, or u, the values of --dirichlet; derivatives "
+     "Coefficients and constants for --gradient, or u, the values of --dirichlet, or with --time "
+     "initial, those of --initial; derivatives "
      "with respect to functions are written beside --output",
      APP_TEXT(solve_options, wrt)},
+    {"over-time", NULL,
+     "With --time: integrate J over time by the trapezoidal rule, instead of taking it at the end",
+     APP_FLAG(solve_options, over_time, true)},
+    {"checkpoints", "N",
+     "Store at most N steps in time for --gradient; of more the state is stored N times, and steps "
+     "are made again from there (default 100)",
+     APP_INTEGER(solve_options, checkpoints, 1, 1000000000)},
     {0}};
 
 static const char doc[] =
@@ -238,7 +246,7 @@ static weft_status check_start(const solve_options *o, weft_error *error) {
     return WEFT_ERROR_USAGE;
 }
 
-/* --gradient is of stationary problems of form files. */
+/* --gradient is of form files. */
 static weft_status check_gradient(const solve_options *o, weft_error *error) {
     const bool is_form = o->script && app_is_form_file(o->script);
     if (o->wrt && !o->gradient) {
@@ -247,15 +255,19 @@ static weft_status check_gradient(const solve_options *o, weft_error *error) {
         weft_error_hint(error, "add --gradient J, with the name of a functional in the form file");
         return WEFT_ERROR_USAGE;
     }
-    if (!o->gradient || (is_form && !o->time.text))
+    if ((o->over_time || o->checkpoints > 0) && !(o->gradient && o->time.text)) {
+        const char *option = o->over_time ? "--over-time" : "--checkpoints";
+        weft_error_set(error, WEFT_ERROR_USAGE, "%s is for a gradient in time", option);
+        weft_error_location(error, option, NULL, 0, 0);
+        weft_error_hint(error, "add --time DT,END and --gradient J, or leave it out");
+        return WEFT_ERROR_USAGE;
+    }
+    if (!o->gradient || is_form)
         return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                   is_form ? "gradients of problems in time are not computed"
-                           : "a gradient is that of a form file's problem");
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "a gradient is that of a form file's problem");
     weft_error_location(error, "--gradient", NULL, 0, 0);
-    weft_error_hint(error, is_form ? "leave out --time, or --gradient"
-                                   : "write the problem as a form file (.ufl, .py), with a "
-                                     "functional J: docs/gradients.md");
+    weft_error_hint(error, "write the problem as a form file (.ufl, .py), with a "
+                           "functional J: docs/gradients.md");
     return WEFT_ERROR_UNSUPPORTED;
 }
 

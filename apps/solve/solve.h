@@ -46,6 +46,8 @@ typedef struct solve_options {
     /* borrowed from argv; may be NULL. script: of solve only */
     int degree; /* of a shipped form file */
     const char *script, *matrix, *vector, *exact, *sum;
+    bool over_time;             /* the functional is integrated over time */
+    int checkpoints;            /* steps that are stored for the gradient; 0: a default */
     const char *gradient, *wrt; /* a functional of a form file, and names of controls with commas */
     char *source, *diffusivity; /* malloc'd; of poisson; may be NULL */
     bool default_source;        /* of poisson */

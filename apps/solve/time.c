@@ -21,6 +21,10 @@ static weft_transient_problem settings_of(const solve *run) {
                                     .end = time->end,
                                     .dt = time->dt,
                                     .tolerance = time->tolerance,
+                                    .checkpoints = !run->options->gradient ? 0
+                                                   : run->options->checkpoints > 0
+                                                       ? run->options->checkpoints
+                                                       : 100,
                                     .newton_tolerance = run->options->newton.tolerance,
                                     .newton_iterations = run->options->newton.iterations};
 }

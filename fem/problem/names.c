@@ -141,10 +141,14 @@ bool weft_problem_is_in_time(const weft_problem *problem) {
     return (problem->forms.mass && !problem->forms.is_pencil) || problem->names.previous;
 }
 
+static bool has_time(const weft_problem *problem) {
+    return weft_problem_is_in_time(problem) || problem->names.has_time;
+}
+
 /* Does each step set this input? Sets *out to its memory. */
 static bool is_set_by_steps(const weft_problem *problem, const char *input, weft_memory **out) {
     const char *previous = problem->names.previous;
-    if (weft_problem_is_in_time(problem) && is_called(problem, input, "t"))
+    if (has_time(problem) && is_called(problem, input, "t"))
         *out = problem->steps.t;
     else if (previous && is_called(problem, input, "dt"))
         *out = problem->steps.length;
@@ -288,7 +292,7 @@ static weft_input_source source_of(const weft_problem *problem, const weft_probl
     weft_input_source source = value->source;
     source.shown = shown(problem, info->name);
     source.file = problem->forms.file;
-    source.in_time = weft_problem_is_in_time(problem);
+    source.in_time = has_time(problem);
     if (!source.origin)
         source.origin = value->name;
     return source;
@@ -343,7 +347,7 @@ static weft_status make_input(weft_problem *problem, const weft_name_info *info,
 static weft_status make_time(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = problem->context->device;
-    if (!weft_problem_is_in_time(problem))
+    if (!has_time(problem))
         goto done;
     TRY(weft_memory_make(device, sizeof(double), &problem->steps.t, error));
     if (!problem->names.previous)

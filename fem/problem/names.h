@@ -32,6 +32,7 @@ typedef struct weft_problem_names {
     const char *sum;    /* a value over cells that is to be summed; NULL: none */
     bool is_script;     /* the only part is a script, otherwise parts are those of a form file */
     bool has_dimension; /* the parameter d is the mesh's */
+    bool has_time;      /* the problem is stationary, at a time that is set */
     bool has_factor;    /* the input `load` is the load factor: it has no other values */
 } weft_problem_names;
 

@@ -15,7 +15,7 @@ weft_status weft_problem_parts_make(weft_problem *problem, int n, weft_error *er
     return WEFT_OK;
 }
 
-static void release_vectors(weft_problem *problem) {
+void weft_problem_release_vectors(weft_problem *problem) {
     for (int i = 0; i < problem->forms.n_parts; ++i)
         weft_program_free(&problem->forms.parts[i].vector_program);
 }
@@ -25,7 +25,7 @@ void weft_problem_release_load(weft_problem *problem) {
                          WEFT_SCATTER_GATHERED;
     if (problem->forms.is_nonlinear)
         return;
-    release_vectors(problem);
+    weft_problem_release_vectors(problem);
     for (int i = 0; i < problem->forms.n_parts && !gathers; ++i)
         if (problem->forms.parts[i].dofs)
             weft_connectivity_release_transposed(problem->forms.parts[i].dofs);
@@ -34,7 +34,7 @@ void weft_problem_release_load(weft_problem *problem) {
 }
 
 void weft_problem_parts_clear(weft_problem *problem) {
-    release_vectors(problem);
+    weft_problem_release_vectors(problem);
     for (int i = 0; i < problem->forms.n_parts; ++i) {
         weft_problem_part *part = &problem->forms.parts[i];
         weft_compilation_free(&part->vector_compilation);

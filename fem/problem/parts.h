@@ -44,6 +44,8 @@ weft_status weft_problem_load(weft_problem *problem, double factor, weft_error *
 weft_status weft_problem_residual(weft_problem *problem, double factor, weft_error *error);
 /** Make the operator of Robin conditions alone, if there are any. */
 weft_status weft_problem_robin_make(weft_problem *problem, weft_error *error);
+/** Free the programs of the vectors. */
+void weft_problem_release_vectors(weft_problem *problem);
 /** Free what only the load of a linear problem needed: the programs of the vectors, and the transposed connectivities, which
  *  products by gathering need too. */
 void weft_problem_release_load(weft_problem *problem);

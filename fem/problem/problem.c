@@ -31,6 +31,7 @@ void weft_problem_clear_conditions(weft_problem *problem) {
 /* All that a solve has made; the spaces, conditions and forms stay. */
 static void clear_solve(weft_problem *problem) {
     weft_linear_clear(&problem->system.linear);
+    weft_problem_release_vectors(problem);
     weft_problem_clear_conditions(problem);
     weft_point_loads_free(&problem->point_loads);
     weft_operator_free(&problem->system.op);
@@ -317,6 +318,28 @@ done:
     return status;
 }
 
+weft_status weft_problem_load_again(weft_problem *problem, double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    bool is_compiled = false;
+    for (int i = 0; i < problem->forms.n_parts; ++i)
+        is_compiled |= problem->forms.parts[i].vector_program != NULL;
+    if (!is_compiled)
+        TRY(weft_problem_vectors_compile(problem, error));
+    TRY(weft_problem_load(problem, 1, error));
+    TRY(weft_vector_pull(problem->system.b, out, problem->fields.n_dofs, error));
+done:
+    return status;
+}
+
+weft_status weft_problem_set_time(weft_problem *problem, double t, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_transient_inputs moving = weft_inputs_moving(&problem->inputs);
+    TRY(weft_memory_write(problem->steps.t, 0, &t, sizeof t, error));
+    TRY(moving.set(moving.user, t, error));
+done:
+    return status;
+}
+
 weft_status weft_problem_assemble(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_problem_load_make(problem, error));
@@ -444,7 +467,7 @@ weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options
                                weft_problem_report *report, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_options_check("weft_problem_options", options->size, sizeof *options, error));
-    if (problem->forms.is_nonlinear || problem->steps.t)
+    if (problem->forms.is_nonlinear || weft_problem_is_in_time(problem))
         TRY(weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
                               "the problem is not linear and stationary",
                               "solve it by weft_problem_solve_nonlinear or weft_problem_in_time"));
@@ -464,7 +487,8 @@ weft_status weft_problem_solve_nonlinear(weft_problem *problem, const weft_probl
     weft_status status = WEFT_OK;
     TRY(weft_options_check("weft_problem_options", options->size, sizeof *options, error));
     TRY(weft_options_check("weft_newton_options", newton->size, sizeof *newton, error));
-    if (!problem->forms.is_nonlinear || problem->steps.t || !problem->forms.first.form.text)
+    if (!problem->forms.is_nonlinear || weft_problem_is_in_time(problem) ||
+        !problem->forms.first.form.text)
         TRY(weft_error_refuse(error, WEFT_ERROR_USAGE,
                               "the problem has no residual that is stationary",
                               "solve a linear one by weft_problem_solve"));

@@ -168,6 +168,11 @@ weft_status weft_problem_solve_again(weft_problem *problem, const double *load, 
 /** Compute the load of a linear problem alone, for no prescribed values but zero.
  *  out  [n_dofs] on the host */
 weft_status weft_problem_load_alone(weft_problem *problem, double *out, weft_error *error);
+/** The same once more, of a problem that is bound, without conditions on fluxes: kernels stay for the next call.
+ *  out  [n_dofs] on the host */
+weft_status weft_problem_load_again(weft_problem *problem, double *out, weft_error *error);
+/** Set the time of a problem that is bound with weft_bind_options.has_time. */
+weft_status weft_problem_set_time(weft_problem *problem, double t, weft_error *error);
 /** All that a solve needs but matrix and load: conditions, choices, and the vectors of a linear problem. What a solve before has made
  *  is freed. */
 weft_status weft_problem_start_solve(weft_problem *problem, const weft_problem_options *options,

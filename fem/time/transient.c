@@ -117,6 +117,7 @@ weft_status weft_transient_make(weft_context *context, const weft_transient_prob
                               error));
     transient->vectors.share = weft_layout_share(transient->system.layout);
     TRY(set_start(transient, error));
+    TRY(weft_time_record_make(&transient->problem, &transient->record, error));
     *out = transient;
     transient = NULL;
 done:
@@ -130,6 +131,7 @@ void weft_transient_free(weft_transient **out) {
     if (!transient)
         return;
     weft_time_system_clear(&transient->system);
+    weft_time_record_free(&transient->record);
     weft_newton_clear(&transient->newton);
     weft_vectors_clear(&transient->vectors);
     const int n = list_vectors(transient, all);
@@ -174,6 +176,7 @@ static weft_status solve_stages(weft_transient *transient, const weft_time_stage
     for (int i = 0; i < n && transient->state.outcome == WEFT_TRANSIENT_DONE; ++i) {
         TRY(guess(transient, stages[i].c, dt, error));
         TRY(weft_time_stage_solve(transient, &stages[i], dt, error));
+        TRY(weft_time_record_stage(transient, i, error));
         if (i + 1 < n) {
             swap(&transient->mass_now, &transient->mass_u[2 + i]);
             swap(&transient->residual_now, &transient->residual[1 + i]);
@@ -220,6 +223,7 @@ static weft_status attempt(weft_transient *transient, double dt, weft_error *err
     transient->state.iterations = transient->state.newton = 0;
     transient->state.outcome = WEFT_TRANSIENT_DONE;
     TRY(weft_memory_copy(transient->u_old, transient->u, bytes, error));
+    TRY(weft_time_record_begin(transient, dt, stages, n, error));
     if (needs_residual(stages, n) && !transient->has_residual)
         TRY(weft_time_residual_start(transient, error));
     if (transient->problem.previous) {
@@ -258,6 +262,8 @@ static weft_status step(weft_transient *transient, double dt, weft_transient_sta
                         weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(attempt(transient, dt, error));
+    if (transient->state.outcome == WEFT_TRANSIENT_DONE)
+        TRY(weft_time_record_end(transient, error));
     if (transient->state.outcome == WEFT_TRANSIENT_DONE)
         advance(transient, dt);
     else

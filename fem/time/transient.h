@@ -8,6 +8,7 @@
  *      fem/time/newton.c     that of a nonlinear problem
  *      fem/time/control.c    errors and lengths of steps
  *      fem/time/balance.c    the terms of the last step
+ *      fem/time/record.c     keeps steps, and goes back through them
  *      fem/time/transient.c  make, step, free */
 #pragma once
 
@@ -49,6 +50,7 @@ typedef struct weft_time_system {
     bool is_singular; /* up to rounding, with one constant as its null space */
 } weft_time_system;
 
+typedef struct weft_time_record weft_time_record;
 struct weft_transient {
     weft_transient_problem problem;
     weft_transient_field field;                    /* of a problem without fields */
@@ -74,6 +76,7 @@ struct weft_transient {
     bool has_residual;             /* residual[0] is of u and t */
     weft_time_stage last;          /* of the last step; c is 0 before one */
     weft_transient_state state;
+    weft_time_record *record; /* NULL: steps are not recorded */
 };
 
 /** Dofs of all fields. */
@@ -145,5 +148,16 @@ const weft_time_row *weft_time_row_now(const weft_transient *transient);
  *  next  what the next step should be, or this one, if it is not accepted */
 weft_status weft_time_control(weft_transient *transient, double dt, bool *accepted, double *next,
                               weft_error *error);
+/** Record steps, if the problem has checkpoints. (fem/time/record.c)
+ *  begin  before the step's first stage, with u at its start
+ *  stage  after each stage; end  of a step that was made
+ *  Errors  WEFT_ERROR_UNSUPPORTED: there is a tolerance */
+weft_status weft_time_record_make(const weft_transient_problem *problem, weft_time_record **out,
+                                  weft_error *error);
+void weft_time_record_free(weft_time_record **record);
+weft_status weft_time_record_begin(weft_transient *transient, double dt,
+                                   const weft_time_stage *stages, int n, weft_error *error);
+weft_status weft_time_record_stage(weft_transient *transient, int stage, weft_error *error);
+weft_status weft_time_record_end(weft_transient *transient, weft_error *error);
 /** residual[0] = r(u, t) at the present state. */
 weft_status weft_time_residual_start(weft_transient *transient, weft_error *error);

@@ -56,6 +56,7 @@ static weft_status start(const weft_bind_options *options, weft_problem *problem
     problem->basis = (weft_problem_basis){made, free_binding};
     problem->forms.file = options->file;
     problem->names = (weft_problem_names){.sum = options->sum,
+                                          .has_time = options->has_time,
                                           .given = {.values = options->values,
                                                     .n_values = options->n_values,
                                                     .expressions = options->expressions,

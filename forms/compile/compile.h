@@ -88,9 +88,13 @@ typedef struct ufl_sensitivity {
     const char *functional; /* the name of a form without arguments; NULL: J = 0 */
     const char *
         control; /* of a gradient: a coefficient or constant; NULL or "u": u, for its prescribed values */
+    /* Of a step M du/dt + F(u) = 0: the matrix of the adjoint problem is shift M + F_u, and loads are derivatives of
+     * weight J(u) - F(u; adjoint) - M(u; adjoint_mass) */
+    bool in_time;
+    const char *mass; /* the name of M; NULL: m or M */
     /* results, borrowed: names of inputs; is the control one number (or tensor) for the whole mesh? Then functions are constant
      * in each cell, and the derivative is the sum of the load's entries */
-    const char *state, *adjoint;
+    const char *state, *adjoint, *adjoint_mass, *shift, *weight;
     bool is_number, is_state;
 } ufl_sensitivity;
 /** Read a file again, as one of these problems in place of its own.

@@ -3,7 +3,11 @@
  *
  *     dJ/dm q = J_m q - F_m(q; lambda)   where   F_u(v; lambda) = J_u v for all v
  *
- * Everything is derived from prepared forms with the degrees of their quadrature rules, so that the gradient is that of the numbers
+ * Of steps in time M du/dt + F(u) = 0 each u that was solved for has such a problem, with what later equations have of it:
+ *
+ *     L(u, m) = weight J(u, m) - F(u, m; adjoint) - M(m; u, adjoint_mass)
+ *
+  * Everything is derived from prepared forms with the degrees of their quadrature rules, so that the gradient is that of the numbers
  * that are computed, not of the integrals that they approximate.
  *
  * Decision  docs/decisions/0076-gradients-are-problems.md */
@@ -18,7 +22,8 @@ typedef struct sensitivity {
     const ufl_problem *problem;
     const ufl_node *state, *adjoint;
     const ufl_form *J, *F; /* F(u; v), linear in the test function v */
-    const ufl_form *J_u;   /* J_u v */
+    const ufl_form *M;     /* in time: the mass */
+    const ufl_node *adjoint_mass, *shift, *weight;
 } sensitivity;
 
 /* The form with the degrees that its rules have. */
@@ -124,6 +129,17 @@ static const ufl_form *residual(sensitivity *s) {
         return vector;
     const ufl_form *product = ufl_action(graph, with_degrees(graph, problem->matrix), s->state);
     return vector ? minus(graph, product, vector) : product;
+}
+
+/* J(u) - F(u; adjoint), or that of a step in time. */
+static const ufl_form *lagrangian(sensitivity *s) {
+    ufl_graph *graph = &s->ufl->graph;
+    const ufl_form *equation = ufl_action(graph, s->F, s->adjoint);
+    if (!s->M)
+        return minus(graph, s->J, equation);
+    const ufl_form *mass = ufl_action(graph, s->M, s->state);
+    mass = mass ? ufl_action(graph, mass, s->adjoint_mass) : NULL;
+    return minus(graph, minus(graph, ufl_form_scale(graph, s->weight, s->J), equation), mass);
 }
 
 /* ---- names --------------------------------------------------------------------------------- */
@@ -264,7 +280,12 @@ static bool make_adjoint(sensitivity *s) {
     ufl_graph *graph = &s->ufl->graph;
     const ufl_form *tangent = s->problem->shown.nonlinear ? derivative(graph, s->F, s->state, NULL)
                                                           : with_degrees(graph, s->problem->matrix);
-    return tangent && add_problem(s->ufl, ufl_adjoint(graph, tangent, NULL), s->J_u);
+    if (tangent && s->M) {
+        const ufl_form *mass = ufl_form_scale(graph, s->shift, s->M);
+        tangent = mass ? ufl_form_add(graph, tangent, mass) : NULL;
+    }
+    const ufl_form *load = derivative(graph, s->M ? lagrangian(s) : s->J, s->state, NULL);
+    return tangent && load && add_problem(s->ufl, ufl_adjoint(graph, tangent, NULL), load);
 }
 
 static bool make_gradient(sensitivity *s, ufl_sensitivity *what) {
@@ -280,11 +301,27 @@ static bool make_gradient(sensitivity *s, ufl_sensitivity *what) {
                                          control->shape, control->rank)
                         : control->space;
     const ufl_node *q = space ? ufl_argument(graph, space, 0) : NULL;
-    const ufl_form *lagrangian = minus(graph, s->J, ufl_action(graph, s->F, s->adjoint));
-    const ufl_form *load = !q || !lagrangian ? NULL
-                           : what->is_number ? derive_number(s, lagrangian, control, space, q)
-                                             : derivative(graph, lagrangian, control, q);
+    const ufl_form *whole = lagrangian(s);
+    const ufl_form *load = !q || !whole      ? NULL
+                           : what->is_number ? derive_number(s, whole, control, space, q)
+                                             : derivative(graph, whole, control, q);
     return load && add_projection(ufl, space, load);
+}
+
+/* The mass and what goes with it. */
+static bool start_time(sensitivity *s, ufl_sensitivity *what) {
+    weft_ufl *ufl = s->ufl;
+    const ufl_space *space = s->problem->matrix->arguments[0]->space;
+    s->M = with_degrees(&ufl->graph, s->problem->mass);
+    s->adjoint_mass = ufl_coefficient(&ufl->graph, space, -1);
+    s->shift = ufl_constant(&ufl->graph, space->mesh, NULL, 0, -1);
+    s->weight = ufl_constant(&ufl->graph, space->mesh, NULL, 0, -1);
+    what->adjoint_mass = free_name(ufl, "adjoint_mass", NULL);
+    what->shift = free_name(ufl, "shift", NULL);
+    what->weight = free_name(ufl, "weight", NULL);
+    return s->M && s->adjoint_mass && s->shift && s->weight &&
+           name_terminal(ufl, what->adjoint_mass, s->adjoint_mass) &&
+           name_terminal(ufl, what->shift, s->shift) && name_terminal(ufl, what->weight, s->weight);
 }
 
 static bool start(sensitivity *s, ufl_sensitivity *what) {
@@ -301,9 +338,8 @@ static bool start(sensitivity *s, ufl_sensitivity *what) {
     what->adjoint = free_name(ufl, "adjoint", NULL);
     s->J = with_degrees(graph, J);
     s->F = residual(s);
-    s->J_u = derivative(graph, s->J, s->state, NULL);
-    return s->adjoint && s->J && s->F && s->J_u && name_terminal(ufl, what->state, s->state) &&
-           name_terminal(ufl, what->adjoint, s->adjoint);
+    return s->adjoint && s->J && s->F && name_terminal(ufl, what->state, s->state) &&
+           name_terminal(ufl, what->adjoint, s->adjoint) && (!what->in_time || start_time(s, what));
 }
 
 static bool make(sensitivity *s, ufl_sensitivity *what) {
@@ -327,7 +363,10 @@ weft_status ufl_read_sensitivity(const weft_ufl *file, ufl_sensitivity *what, we
     sensitivity s = {.ufl = NULL};
     weft_error ignored = {0};
     TRY(ufl_read_again(file, &s.ufl, error));
-    TRY(weft_ufl_problem_of(s.ufl, &shown, error));
+    if (what->in_time)
+        TRY(weft_ufl_problem_in_time(s.ufl, what->mass, &shown, error));
+    else
+        TRY(weft_ufl_problem_of(s.ufl, &shown, error));
     s.ufl->context.error = error ? error : &ignored;
     if (!make(&s, what) && s.ufl->context.status == WEFT_OK)
         ufl_fail(&s.ufl->context, WEFT_ERROR_MEMORY, "out of memory");

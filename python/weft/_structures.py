@@ -92,7 +92,7 @@ weft_problem_report: weft_problem_choice* choice; weft_cg_result* result; double
 weft_transient_inputs: address memories; int n; address set, user
 weft_transient_choice: address choose, found, user; int next, next_after
 weft_transient_problem: address space, bc, fields; int n_fields; address open; int n_open; address constraints, point_loads, parts; int
-    n_parts; bool is_nonlinear; int scheme; double theta, start, end, tolerance, dt, newton_tolerance; int newton_iterations; address u,
+    n_parts; bool is_nonlinear; int scheme; double theta, start, end, tolerance, dt; int64 checkpoints; double newton_tolerance; int newton_iterations; address u,
     previous, length, time; weft_transient_inputs moving; int assembly, mass_assembly; weft_cg_options solver; int preconditioner; bool
     is_exchangeable; address hierarchy; int smoother_degree; text petsc_options; weft_transient_choice choice
 weft_problem_files_options of options: text output; int output_every; double output_interval; bool overwrite; text statement, checkpoint;
@@ -127,13 +127,14 @@ weft_ufl_options of options: weft_monitor* monitor; int degrees
 weft_bind_measure: text name, group, origin
 weft_problem_value: text name; weft_input_source source
 weft_bind_options of options: text file; weft_bind_measure* measures; int n_measures; weft_problem_value* values; int n_values;
-    weft_expression* expressions; int n_expressions; weft_parameter* parameters; int n_parameters; bool in_time, has_mass; text mass,
+    weft_expression* expressions; int n_expressions; weft_parameter* parameters; int n_parameters; bool in_time, has_time, has_mass; text mass,
     previous, matrix, vector, sum; bool nonlinear, names_options
 weft_eigen_options of options: int n, which; double shift; int n_columns, length
 weft_eigen_report: int outcome, n; double* values, residuals, errors; int* clusters; double next; int cut, n_rigid; int64 n_dofs; double*
     vectors; int iterations, n_columns; int64 applications; double seconds; text method; char[200] reason; char[120] factors; double
     factor_seconds; int n_directions; double* participations, effective_masses, total_masses; weft_problem_choice* choice
-weft_gradient_options of options: text functional; weft_bind_options* bind; weft_problem_options* solve
+weft_gradient_options of options: text functional; weft_bind_options* bind; weft_problem_options* solve; address transient; bool
+    over_time; text* controls; int n_controls
 weft_gradient_of: address problem; int64 n; double* derivative, gradient; int n_numbers; double[16] numbers; int outcome
 weft_ufl_form_info: text name; int rank, n_integrals, n_coefficients, n_constants
 weft_step_scheme_info: text name, help, title

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctypes import POINTER, byref, c_double, c_void_p, pointer
+from ctypes import POINTER, byref, c_char_p, c_double, c_void_p, pointer
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Sequence, Union
 
 from . import _structures as s
@@ -82,7 +82,7 @@ def _of(handle: Handle, control: Optional[str], norm: str) -> Any:
         return numbers[0] if len(numbers) == 1 else numpy.array(numbers)
     _check("the projection of the derivative with respect to %s" % (control or "u"), of.outcome)
     values = _copied(of.gradient if norm == "L2" else of.derivative, of.n)
-    if lib.weft_problem_spaces(of.problem, byref(spaces)) > 1 or control in (None, "u"):
+    if lib.weft_problem_spaces(of.problem, byref(spaces)) > 1 or control in (None, "u", "initial"):
         return values
     components = lib.weft_problem_components(of.problem)
     return values.reshape(-1, components) if components > 1 else values
@@ -91,32 +91,37 @@ def _of(handle: Handle, control: Optional[str], norm: str) -> Any:
 class Gradients:
     """The library's gradients of the functionals of a problem, which are computed again after other solves."""
 
-    def __init__(self, problem: Problem, handle: Handle, binding: s.weft_bind_options) -> None:
-        self._problem, self._handle, self._binding = problem, handle, binding
-        self._made: dict[Optional[str], tuple[Handle, Any]] = {}
+    def __init__(self, problem: Problem, handle: Handle, binding: s.weft_bind_options, transient: Optional[Handle] = None) -> None:
+        self._problem, self._handle, self._binding, self._transient = problem, handle, binding, transient
+        self._made: dict[Any, tuple[Handle, Any]] = {}
 
-    def _of(self, functional: Optional[str]) -> Handle:
-        made, of = self._made.get(functional, (None, None))
+    def _of(self, functional: Optional[str], controls: Sequence[Optional[str]], over_time: bool = False) -> Handle:
+        made, of = self._made.get((functional, over_time), (None, None))
         if made is None:
             options = s.weft_gradient_options(functional=encode(functional), bind=pointer(self._binding),
-                                              solve=pointer(self._problem._options))
-            made = Handle("gradient", self._handle, options, self._binding, self._problem._options)
+                                              solve=pointer(self._problem._options), over_time=over_time)
+            if self._transient:
+                options.transient, options.n_controls = self._transient.pointer, len(controls)
+                options.controls = (c_char_p * (len(controls) + 1))(*map(encode, controls))
+            made = Handle("gradient", *filter(None, (self._transient,)), self._handle, options, self._binding, self._problem._options)
             lib.weft_gradient_make(self._handle.pointer, byref(options), byref(made.pointer))
         elif of is not self._problem.u:
             lib.weft_gradient_update(made.pointer)
-        self._made[functional] = made, self._problem.u
+        self._made[functional, over_time] = made, self._problem.u
         return made
 
-    def take(self, functional: str, wrt: Union[str, None, Sequence[Optional[str]]], norm: str) -> Gradient:
+    def take(self, functional: str, wrt: Union[str, None, Sequence[Optional[str]]], norm: str, over_time: bool) -> Gradient:
         if norm not in NORMS:
             raise UsageError("norm is %r: expected 'L2' or 'l2'" % (norm,), "usage")
         controls = [wrt] if wrt is None or isinstance(wrt, str) else list(wrt)
-        return Gradient(self._problem, self._of(functional), functional, controls, norm)
+        if over_time and not self._transient:
+            raise UsageError("over_time is for steps in time, and the problem is stationary", "usage")
+        return Gradient(self._problem, self._of(functional, controls, over_time), functional, controls, norm)
 
     def pull_back(self, cotangent: Any, wrt: Sequence[Optional[str]]) -> dict[Optional[str], Any]:
         import numpy
 
-        handle = self._of(None)
+        handle = self._of(None, ())
         values = numpy.ascontiguousarray(cotangent, dtype="float64").reshape(-1)
         if len(values) != self._problem.n_dofs:
             raise UsageError("the cotangent has %d values, expected %d" % (len(values), self._problem.n_dofs), "usage")

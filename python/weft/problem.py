@@ -338,7 +338,8 @@ class Problem(Results, Shown):
         handle = self._make(self._binding, self._context, False, of_pencil=True)
         return find_eigenvalues(handle, self._options, wanted(n, near, largest, buckling, columns, normalise), must_converge)
 
-    def gradient(self, functional: str = "J", wrt: Union[str, None, Sequence[Optional[str]]] = (), norm: str = "L2") -> Gradient:
+    def gradient(self, functional: str = "J", wrt: Union[str, None, Sequence[Optional[str]]] = (), norm: str = "L2",
+                 over_time: bool = False) -> Gradient:
         """Derivatives of a functional of the solution, a form without arguments in the form file (docs/gradients.md).
 
             problem.solve()
@@ -346,11 +347,13 @@ class Problem(Results, Shown):
             gradient.value, gradient["k"]
 
         functional  the variable of the file that holds it. In it `unknown` is the solution, or that of solve()
-        wrt         a coefficient or constant, or several; None: the values of Dirichlet conditions
+        wrt         a coefficient or constant, or several; None: the values of Dirichlet conditions; after steps(..., checkpoints=100)
+                    also "initial", u at the start
+        over_time   of such steps: J is integrated over time by the trapezoidal rule, instead of taken at the end
         norm        of functions: "L2", the function g with (g, q) = dJ q, or "l2", the derivatives by dof. Those of constants
                     are numbers, those of prescribed values are by dof of u
         """
-        return self._all_gradients().take(functional, wrt, norm)
+        return self._all_gradients().take(functional, wrt, norm, over_time)
 
     def pull_back(self, cotangent: Any, wrt: Sequence[Optional[str]]) -> dict[Optional[str], Any]:
         """The derivatives of a number that the caller computes from the solution.
@@ -364,12 +367,13 @@ class Problem(Results, Shown):
     def _all_gradients(self) -> Gradients:
         if self._ranks:
             raise UnsupportedError("gradients are not computed on several ranks\nhint: make a problem without ranks", "unsupported")
-        if self._handle is None or self._u is None or self._in_time:
-            raise UsageError("a gradient is that of a solution: call solve() first", "usage")
+        steps = self._steps if self._in_time else None
+        if self._handle is None or self._u is None or self._in_time and not (steps and steps.state.step and steps._settings.checkpoints):
+            raise UsageError("a gradient is that of a solution: call solve(), or make all of steps(..., checkpoints=100), first", "usage")
         if self._binding.bound is None:
             raise UsageError("gradients are those of form files, and %s is a script" % self._binding.name, "usage")
         if self._gradients is None:
-            self._gradients = Gradients(self, self._handle, self._binding.bound)
+            self._gradients = Gradients(self, self._handle, self._binding.bound, steps._all[0].transient if steps else None)
         return self._gradients
 
     def _set_initial(self, initial: Any) -> None:
@@ -394,7 +398,8 @@ class Problem(Results, Shown):
     def steps(self, dt: float, end: float, start: float = 0, initial: Any = None, scheme: Optional[str] = None,
               theta: float = 0, tolerance: float = 0, newton_tolerance: float = 0, newton_iterations: int = 0,
               must_converge: bool = True, output: Any = None, output_every: int = 0, output_interval: float = 0,
-              overwrite: bool = False, checkpoint: Any = None, checkpoint_every: int = 0, resume: Any = None) -> Steps:
+              overwrite: bool = False, checkpoint: Any = None, checkpoint_every: int = 0, resume: Any = None,
+              checkpoints: int = 0) -> Steps:
         """Integrate M du/dt + K u = b, or M du/dt + r(u) = 0, in time; an iterator over the steps.
 
             for step in problem.steps(dt=0.01, end=1, initial="sin(pi*x)"):
@@ -406,6 +411,8 @@ class Problem(Results, Shown):
         theta      of the theta scheme: 1/2, the default, or up to 1, implicit Euler
         tolerance  of the error at the end, relative to the largest u, for steps of a length that is chosen; 0: all have
                    the length dt
+        checkpoints  steps that are stored for gradient(), at most; of more the state is stored so many times, and steps
+                     are made again from there. 0: there are no gradients
 
         Results are written while the steps are made, as by `solve`:
 
@@ -418,7 +425,7 @@ class Problem(Results, Shown):
         """
         check_numbers(dt=dt, end=end, start=start, theta=theta, tolerance=tolerance, newton_tolerance=newton_tolerance,
                       output_interval=output_interval)
-        check_counts(newton_iterations=newton_iterations)
+        check_counts(newton_iterations=newton_iterations, checkpoints=checkpoints)
         check_type("scheme", scheme, (str, type(None)), "one of weft.time_schemes()")
         if not (dt > 0 and end > start):
             raise UsageError("dt is %r, start %r and end %r: expected dt > 0 and start < end" % (dt, start, end), "usage")
@@ -431,7 +438,7 @@ class Problem(Results, Shown):
             raise UsageError("forms with a scheme of their own take no other one", "usage")
         self._set_initial(initial)
         settings = s.weft_transient_problem(
-            scheme=number.value, theta=theta, start=start, end=end, tolerance=tolerance, dt=dt,
+            scheme=number.value, theta=theta, start=start, end=end, tolerance=tolerance, dt=dt, checkpoints=checkpoints,
             newton_tolerance=newton_tolerance, newton_iterations=newton_iterations)
         self._steps = Steps(self, handle, settings, files, must_converge)
         return self._steps

@@ -65,4 +65,28 @@ bad '--wrt: error\|--wrt names controls' 'add --gradient J' --wrt f
 bad 'no functional K' 'functionals are: J' --gradient K
 bad 'L is not a functional' 'functionals are: J' --gradient L
 bad 'no coefficient or constant nu' 'weft ufl' --gradient J --wrt f,nu
-bad 'in time' 'leave out --time' --gradient J --time 0.1,1
+bad 'is for a gradient in time' 'add --time' --gradient J --checkpoints 3
+bad 'is for a gradient in time' 'add --time' --over-time
+
+# In time: against differences of J, and with steps that are made again
+printf 'm = u*v*dx\n' >>control.ufl
+in_time() { run "$1" 'x*t' --time 0.1,0.55 --initial 'x*y' "${@:2}"; }
+for over in '' --over-time; do
+    in_time 1.001 $over
+    more=$(value)
+    in_time 0.999 $over
+    less=$(value)
+    in_time 1 $over --wrt f,c,initial,u --output t.vtkhdf --overwrite
+    differ "$more" "$less" 0.002 "$(sed -n 's|^derivative  dJ/dc *||p' log)"
+    [ -s t_dJ_df.vtkhdf ] && [ -s t_dJ_dinitial.vtkhdf ] && [ -s t_dJ_du.vtkhdf ]
+    grep '^functional\|^derivative' log >stored
+    in_time 1 $over --wrt f,c,initial,u --output t.vtkhdf --overwrite --checkpoints 2
+    grep '^functional\|^derivative' log | cmp - stored
+done
+run 1 0 --time 0.1,0.2 --checkpoint half.vtkhdf
+"$WEFT_BUILD/solve" control.ufl --mesh square:8 --dirichlet boundary=0 --input f=1+x --input d=x*y --input c=1 --tolerance 1e-12 --gradient J --time 0.1,0.4 --resume half.vtkhdf \
+    >log 2>&1 && exit 1
+grep -q 'continue from a checkpoint' log || { cat log; exit 1; }
+bad 'not computed on several ranks' 'leave out --ranks' --gradient J --time 0.1,0.2 --ranks 2
+bad 'whose length is chosen by a tolerance' 'let the tolerance' --gradient J --time 0.1,1 --time-tolerance 0.1
+bad 'not computed with constraints' 'leave out' --gradient J --time 0.1,1 --periodic left=right
