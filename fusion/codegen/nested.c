@@ -308,6 +308,14 @@ static void write_result(const weft_nested_writer *n, const weft_call *call) {
     write_join(n, call, call->reduction->over == REDUCE_SECOND, "lanes");
 }
 
+/* Is operand k of a call one before it, too? */
+static bool is_earlier(const weft_call *call, int k) {
+    bool found = false;
+    for (int i = 0; i < k; ++i)
+        found |= call->operands[i].value == call->operands[k].value;
+    return found;
+}
+
 /* The entry once more, as that of (j, i): what is over the rows is taken at j, what is over the columns
  * at i, and the result belongs to column j of what is over the rows. */
 static weft_status write_mirrored(const weft_nested_writer *n, const weft_call *call, int variant,
@@ -330,7 +338,7 @@ static weft_status write_mirrored(const weft_nested_writer *n, const weft_call *
     for (int k = 0; k < call->n_operands; ++k) {
         const int value = call->operands[k].value, set = graph->values[value].index_set;
         const char *name = weft_nested_name(n, value), *p = weft_nested_storage(n, value);
-        if (set != product->first && set != product->second)
+        if ((set != product->first && set != product->second) || is_earlier(call, k))
             continue;
         declare(n, "            ", value);
         weft_text_add(out,
