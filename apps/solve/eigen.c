@@ -232,20 +232,12 @@ static json_t *list_multiplicities(const weft_eigen_report *report) {
     return array;
 }
 
-/* A list of numbers, also of one. */
-static json_t *list_reals(const double *values, int n) {
-    json_t *array = json_array();
-    for (int k = 0; k < n; ++k)
-        json_array_append_new(array, app_json_real(values[k]));
-    return array;
-}
-
 /* [vectors][directions] */
 static json_t *list_directions(const weft_eigen_report *report, const double *values) {
     json_t *array = json_array();
     for (int k = 0; k < report->n; ++k)
-        json_array_append_new(array,
-                              list_reals(values + k * report->n_directions, report->n_directions));
+        json_array_append_new(
+            array, app_json_list(values + k * report->n_directions, report->n_directions));
     return array;
 }
 
@@ -262,16 +254,17 @@ bool solve_eigen_json(json_t *root, const solve *run) {
            app_json_set(root, "columns", json_integer(report->n_columns)) &&
            app_json_set(root, "applications", json_integer(report->applications)) &&
            app_json_set(root, "rigid_modes", json_integer(report->n_rigid)) &&
-           app_json_set(root, "eigenvalues", list_reals(report->values, report->n)) &&
-           app_json_set(root, "eigenvalue_residuals", list_reals(report->residuals, report->n)) &&
-           app_json_set(root, "eigenvalue_errors", list_reals(report->errors, report->n)) &&
+           app_json_set(root, "eigenvalues", app_json_list(report->values, report->n)) &&
+           app_json_set(root, "eigenvalue_residuals",
+                        app_json_list(report->residuals, report->n)) &&
+           app_json_set(root, "eigenvalue_errors", app_json_list(report->errors, report->n)) &&
            app_json_set(root, "eigenvalue_multiplicities", list_multiplicities(report)) &&
            app_json_set(root, "participation_factors",
                         list_directions(report, report->participations)) &&
            app_json_set(root, "effective_masses",
                         list_directions(report, report->effective_masses)) &&
            app_json_set(root, "total_masses",
-                        list_reals(report->total_masses, report->n_directions)) &&
+                        app_json_list(report->total_masses, report->n_directions)) &&
            app_json_set(root, "next_eigenvalue", app_json_real(report->next)) &&
            app_json_set(root, "next_is_one_of_them", json_boolean(report->cut >= 0)) &&
            app_json_set(root, "frequencies",

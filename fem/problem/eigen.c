@@ -118,13 +118,16 @@ done:
 
 /* ---- the result ------------------------------------------------------------------------------ */
 
-static void scale(weft_eigenpairs *pairs, int64_t n_dofs) {
+/* Let the largest component be 1, and participation factors those of such vectors. */
+static void scale(weft_eigenpairs *pairs, weft_participation *of, int64_t n_dofs) {
     for (int k = 0; k < pairs->n; ++k) {
         double *u = pairs->vectors + k * n_dofs, most = 0;
         for (int64_t i = 0; i < n_dofs; ++i)
             most = fmax(most, fabs(u[i]));
         for (int64_t i = 0; i < n_dofs && most > 0; ++i)
             u[i] /= most;
+        for (int d = 0; d < of->n_directions; ++d)
+            of->factors[k * of->n_directions + d] *= most;
     }
 }
 
@@ -137,12 +140,12 @@ static weft_status describe(const weft_problem_pencil *p, const weft_eigen_optio
     eigen->errors = calloc((size_t)n + 1, sizeof *eigen->errors);
     if (!eigen->errors)
         TRY(weft_out_of_memory(error, "eigenvalues"));
+    TRY(weft_participation_find(p, pairs, &eigen->participation, error));
     if (options->length == WEFT_EIGEN_COMPONENT || p->pencil.is_buckling)
-        scale(pairs, problem->fields.n_dofs);
+        scale(pairs, &eigen->participation, problem->fields.n_dofs);
     for (int k = 0; k < n; ++k)
         eigen->errors[k] = weft_pencil_size_of(&p->pencil, pairs->values[k]) *
                            fmax(10 * pairs->residuals[k] * pairs->residuals[k], DBL_EPSILON);
-    TRY(weft_participation_find(p, pairs, &eigen->participation, error));
     weft_eigen_report *report = &eigen->report;
     report->outcome = pairs->outcome;
     report->n = n;

@@ -12,70 +12,45 @@ void weft_participation_clear(weft_participation *out) {
     *out = (weft_participation){0};
 }
 
-/* y = M r for r = 1 in the dofs of a direction, those with prescribed values too; returns r.y */
-static double move_all(const weft_csr *M, const weft_transient_open *of, double *y) {
-    double sum = 0;
+/* y [rows][c] = M r for each direction r, which is 1 in every c-th dof, those with prescribed values too; total [c]: r.y */
+static void move_all(const weft_csr *M, int c, double *y, double *total) {
     for (int64_t i = 0; i < M->n_rows; ++i) {
-        y[i] = 0;
-        for (int64_t k = M->row_start[i]; k < M->row_start[i + 1]; ++k) {
-            const int64_t j = M->columns[k];
-            if (j >= of->first && j < of->last && (j - of->first) % of->step == 0)
-                y[i] += M->values[k];
-        }
-        if (i >= of->first && i < of->last && (i - of->first) % of->step == 0)
-            sum += y[i];
-    }
-    return sum;
-}
-
-static double dot(const double *a, const double *b, int64_t n) {
-    double sum = 0;
-    for (int64_t i = 0; i < n; ++i)
-        sum += a[i] * b[i];
-    return sum;
-}
-
-/* x.M x */
-static double square_of(const weft_csr *M, const double *x) {
-    double sum = 0;
-    for (int64_t i = 0; i < M->n_rows; ++i)
         for (int64_t k = M->row_start[i]; k < M->row_start[i + 1]; ++k)
-            sum += x[i] * M->values[k] * x[M->columns[k]];
-    return sum;
+            y[i * c + M->columns[k] % c] += M->values[k];
+        total[i % c] += y[i * c + i % c];
+    }
 }
 
 weft_status weft_participation_find(const weft_problem_pencil *p, const weft_eigenpairs *pairs,
                                     weft_participation *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_space *space = p->problem->fields.space;
-    const int n = pairs->n, n_directions = weft_space_components(space);
+    const int n = pairs->n, c = weft_space_components(space);
+    const int64_t n_dofs = p->problem->fields.n_dofs;
     const weft_preconditioner_problem mass = {.op = p->mass};
-    weft_csr M;
+    weft_csr M = p->pencil.M;
     double *own = NULL, *y = NULL;
     if (weft_space_is_mapped(space) || p->pencil.is_buckling)
         goto done;
-    TRY(weft_matrix_on_host(&mass, &M, &own, error));
-    const size_t size = (size_t)n * (size_t)n_directions + 1;
-    out->factors = calloc(size, sizeof *out->factors);
-    out->masses = calloc(size, sizeof *out->masses);
-    out->total = calloc((size_t)n_directions + 1, sizeof *out->total);
-    y = calloc((size_t)M.n_rows + 1, sizeof *y);
+    if (p->reduction) /* the pencil's has no dependent dofs */
+        TRY(weft_matrix_on_host(&mass, &M, &own, error));
+    out->factors = calloc((size_t)n * (size_t)c + 1, sizeof *out->factors);
+    out->masses = calloc((size_t)n * (size_t)c + 1, sizeof *out->masses);
+    out->total = calloc((size_t)c + 1, sizeof *out->total);
+    y = calloc((size_t)n_dofs * (size_t)c + 1, sizeof *y);
     if (!out->factors || !out->masses || !out->total || !y)
         TRY(weft_out_of_memory(error, "effective masses"));
-    for (int d = 0; d < n_directions; ++d) {
-        const weft_transient_open of = weft_component_dofs(&p->problem->system, d);
-        out->total[d] = move_all(&M, &of, y);
-        for (int k = 0; k < n; ++k)
-            out->masses[k * n_directions + d] = dot(pairs->vectors + k * M.n_rows, y, M.n_rows);
-    }
+    move_all(&M, c, y, out->total);
     for (int k = 0; k < n; ++k) {
-        const double square = square_of(&M, pairs->vectors + k * M.n_rows);
-        for (int i = k * n_directions; i < (k + 1) * n_directions && square > 0; ++i) {
-            out->factors[i] = out->masses[i] / square;
-            out->masses[i] *= out->factors[i];
-        }
+        const double *u = pairs->vectors + k * n_dofs;
+        double *factors = out->factors + k * c;
+        for (int64_t i = 0; i < n_dofs; ++i)
+            for (int d = 0; d < c; ++d)
+                factors[d] += u[i] * y[i * c + d];
+        for (int d = 0; d < c; ++d)
+            out->masses[k * c + d] = factors[d] * factors[d];
     }
-    out->n_directions = n_directions;
+    out->n_directions = c;
 done:
     free(own);
     free(y);

@@ -15,7 +15,7 @@ typedef struct weft_participation {
 } weft_participation;
 void weft_participation_clear(weft_participation *out);
 /** Nothing is computed of buckling, nor of elements whose dofs are no values of components.
- *  pairs   with vectors in all dofs
+ *  pairs   with vectors in all dofs, u.M u = 1
  *  out     weft_participation_clear, also after an error
  *  Errors  WEFT_ERROR_MEMORY, WEFT_ERROR_DEVICE */
 weft_status weft_participation_find(const weft_problem_pencil *p, const weft_eigenpairs *pairs,
