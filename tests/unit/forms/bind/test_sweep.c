@@ -1,6 +1,6 @@
 /* labels: quick */
-/* Gradients of problems in time, and the record of their steps. Expected: what is known of a J that is quadratic in u, where u is
- * linear in the initial value u_0, the load f and the prescribed values g together, so that (Euler)
+/* Gradients of problems in time, and the record of their steps. Expected: Euler's identity of a J that is quadratic in u, where u is
+ * linear in the initial value u_0, the load f and the prescribed values g together,
  *
  *     dJ/du_0 u_0 + dJ/df f + dJ/dg g = 2 J,
  *
